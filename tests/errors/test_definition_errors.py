@@ -1,4 +1,4 @@
-"""Nodes, define_tensor, define_scalar and texts (ir.md)."""
+"""Nodes, define_tensor, define_scalar and texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 documented = Documented()
 
-# ---- ir.md 2: classes ----------------------------------------------------------------------------
+# ---- classes -------------------------------------------------------------------------------------
 
 
 @documented("only supported with start = 0 and extent as a const int, but got a start of 0 and ext")
@@ -38,7 +38,7 @@ def output_out_of_range() -> object:
     return scheduled(lambda fd, t0, t1: t1.definition().output(1))
 
 
-# ---- ir.md 3: define_tensor ----------------------------------------------------------------------
+# ---- define_tensor -------------------------------------------------------------------------------
 
 
 @documented(
@@ -116,7 +116,7 @@ def packed_scalar() -> object:
     return in_fusion(lambda fd: define_scalar(DataType.Float4_e2m1fn_x2))
 
 
-# ---- ir.md 4 and 6 -------------------------------------------------------------------------------
+# ---- Scalars, and texts of nodes -----------------------------------------------------------------
 
 
 @documented("Scalar value is not compatible with the given data type int64_t for value ")

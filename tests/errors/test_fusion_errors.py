@@ -1,4 +1,4 @@
-"""Fusions, definitions, executors, validation and options (runtime.md, sections 1 to 10)."""
+"""Fusions, definitions, executors, validation and options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 documented = Documented()
 
-# ---- runtime.md 1: Fusion ------------------------------------------------------------------------
+# ---- Fusion --------------------------------------------------------------------------------------
 
 
 @documented("Immediate scalar value cannot be added as an input. It is not necessary to pass it as")
@@ -65,7 +65,7 @@ def alias_of_a_scalar() -> object:
     return in_fusion(act)
 
 
-# ---- runtime.md 2: FusionDefinition --------------------------------------------------------------
+# ---- FusionDefinition ----------------------------------------------------------------------------
 
 
 @documented("only scalar CPU or CUDA tensors are supported", ValueError)
@@ -151,7 +151,7 @@ def validate_with_other_integers() -> object:
     return fd.validate([torch.ones(4, dtype=torch.int64)], [torch.ones(4, dtype=torch.int64)])
 
 
-# ---- runtime.md 3 and 4: executors ---------------------------------------------------------------
+# ---- executors -----------------------------------------------------------------------------------
 
 
 @documented("Maximum device index is 255")
@@ -204,7 +204,7 @@ def compile_without_outputs() -> object:
     return KernelExecutor().compile(fd.fusion)
 
 
-# ---- runtime.md 7 and 8 --------------------------------------------------------------------------
+# ---- Validation and profiles ---------------------------------------------------------------------
 
 
 @documented("Number of outputs don't match.")
@@ -281,7 +281,7 @@ IMPORT_AND_RUN = (
 )
 
 
-# ---- runtime.md 10: options ----------------------------------------------------------------------
+# ---- options -------------------------------------------------------------------------------------
 
 
 @documented("Parsing DUMP failed. Invalid option: 'no_such'\nAvailable options: bank_conflict, ")

@@ -1,4 +1,4 @@
-"""Inputs and launches (runtime.md, section 11)."""
+"""Inputs and launches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 documented = Documented()
 
-# ---- runtime.md 11: inputs and launches ----------------------------------------------------------
+# ---- inputs and launches -------------------------------------------------------------------------
 
 
 def two_inputs() -> FusionDefinition:

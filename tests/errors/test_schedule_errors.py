@@ -1,4 +1,4 @@
-"""Schedules and parameters (schedule.md)."""
+"""Schedules and parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 documented = Documented()
 
-# ---- schedule.md 2: transforms -------------------------------------------------------------------
+# ---- transforms ----------------------------------------------------------------------------------
 
 
 @documented("Invalid factor for split. Factor must be greater than 0. Factor = 0")
@@ -147,7 +147,7 @@ def split_of_no_axis() -> object:
     return scheduled(lambda fd, t0, t1: t1.split(5, 2))
 
 
-# ---- schedule.md 2: caches, memory, factoring ----------------------------------------------------
+# ---- caches, memory, factoring -------------------------------------------------------------------
 
 
 @documented("we restrict using cacheAfter on tensors that have no further uses.")
@@ -197,7 +197,7 @@ def rfactor_of_a_negation() -> object:
     return scheduled(lambda fd, t0, t1: t1.rfactor([1]))
 
 
-# ---- schedule.md 4 to 6 --------------------------------------------------------------------------
+# ---- Inlining, loops ahead, and params -----------------------------------------------------------
 
 
 @documented("Invalid inline position for T")

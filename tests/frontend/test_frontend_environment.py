@@ -36,7 +36,7 @@ def run(script: str, **environment: str) -> str:
 
 @pytest.mark.parametrize("prefix", ["", "PYTORCH_"])
 def test_definitions_are_printed_when_they_get_their_id(prefix: str) -> None:
-    """12: python_definition, once for each id and before the run; also by the older name."""
+    """The dump python_definition, once for each id and before the run; also by the older name."""
     out = run(
         """
         a = define(2.0)
@@ -54,7 +54,7 @@ def test_definitions_are_printed_when_they_get_their_id(prefix: str) -> None:
 
 
 def test_the_definition_is_printed_before_the_ir_is_built() -> None:
-    """12: so it is seen where that fails."""
+    """So it is seen where that fails."""
     out = run(
         """
         try:
@@ -69,7 +69,7 @@ def test_the_definition_is_printed_before_the_ir_is_built() -> None:
 
 
 def test_walks_through_the_trie_are_printed() -> None:
-    """12: python_frontend_debug."""
+    """The dump python_frontend_debug."""
     out = run(
         """
         define(2.0)
@@ -89,7 +89,7 @@ def test_walks_through_the_trie_are_printed() -> None:
 
 
 def test_dumps_of_a_run_are_captured() -> None:
-    """7, 12: to stdout, or to the captured output."""
+    """To stdout, or to the captured output."""
     out = run(
         """
         fd = define(2.0)
@@ -108,7 +108,7 @@ def test_dumps_of_a_run_are_captured() -> None:
 
 
 def test_a_definition_made_by_execute_is_captured_too() -> None:
-    """7: everything that dumps print during the call."""
+    """Everything that dumps print during the call."""
     out = run(
         """
         class Doubles(FusionDefinition):
@@ -125,13 +125,13 @@ def test_a_definition_made_by_execute_is_captured_too() -> None:
 
 
 def test_the_older_prefix_warns() -> None:
-    """12: a deprecation warning naming both."""
+    """A deprecation warning naming both."""
     out = run("define(2.0).execute([torch.ones(2, 2)])", PYTORCH_NVFUSER_DUMP="fusion_ir_math")
     assert re.search(r"PYTORCH_NVFUSER_DUMP.*NVFUSER_DUMP", out)
 
 
 def test_an_unknown_option_is_told_with_the_known_ones() -> None:
-    """12: the list of options."""
+    """The list of options."""
     out = run(
         """
         try:
@@ -146,7 +146,7 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
 
 
 def test_segments_are_printed_as_definitions() -> None:
-    """12: python_definition_segments, at compile time; no ids are consumed."""
+    """The dump python_definition_segments, at compile time; no ids are consumed."""
     out = run(
         """
         with FusionDefinition() as fd:

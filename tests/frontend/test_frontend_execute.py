@@ -29,7 +29,7 @@ class Doubled(FusionDefinition):
 
 
 def test_three_ways_to_define_and_run(target: str) -> None:
-    """3.2: context manager, subclass, and by id."""
+    """Context manager, subclass, and by id."""
     x = torch.arange(4.0, device=target)
     Doubled.attempts = 0
     fd = Doubled()
@@ -48,7 +48,7 @@ def test_three_ways_to_define_and_run(target: str) -> None:
 
 
 def test_a_function_that_is_decorated_is_a_definition(target: str) -> None:
-    """3.2: the first `execute` calls it; equal statements have the id of other forms."""
+    """The first `execute` calls it; equal statements have the id of other forms."""
     calls = []
 
     @FusionDefinition
@@ -68,7 +68,7 @@ def test_a_function_that_is_decorated_is_a_definition(target: str) -> None:
 
 
 def test_a_decorated_function_that_raises_starts_anew() -> None:
-    """3.2, 15.1: as a subclass whose definition() raises"""
+    """A subclass whose definition() raises"""
     wanted = []
 
     @FusionDefinition
@@ -85,7 +85,7 @@ def test_a_decorated_function_that_raises_starts_anew() -> None:
 
 
 def test_a_definition_by_id_knows_what_the_entry_does() -> None:
-    """3.2, 3.3: repr, inputs, outputs and extents are filled from the entry."""
+    """Repr, inputs, outputs and extents are filled from the entry."""
     with FusionDefinition() as fd:
         s0 = fd.define_scalar(None)
         t1 = fd.define_tensor([-1, -1])
@@ -105,7 +105,7 @@ def test_a_definition_by_id_knows_what_the_entry_does() -> None:
 
 
 def test_a_subclass_that_raises_starts_anew() -> None:
-    """3.2, 15.1, 19: the statements of the failed attempt are cleared."""
+    """The statements of the failed attempt are cleared."""
 
     class Fails(FusionDefinition):
         fails = True
@@ -126,7 +126,7 @@ def test_a_subclass_that_raises_starts_anew() -> None:
 
 
 def test_nothing_defined_cannot_be_executed() -> None:
-    """3.2, 15.1: NotImplementedError, and still blank."""
+    """NotImplementedError, and still blank."""
     fd = FusionDefinition()
     with pytest.raises(
         NotImplementedError, match=r"definition\(\) should be implemented by child class!"
@@ -139,7 +139,7 @@ def test_nothing_defined_cannot_be_executed() -> None:
 
 
 def test_numbers_and_vectors_are_inputs(target: str) -> None:
-    """7: tensors and numbers in their order, lists flattened; the device where no input tells."""
+    """Tensors and numbers in their order, lists flattened; the device where no input tells."""
     with FusionDefinition() as fd:
         s0 = fd.define_scalar(None, DataType.Float)
         size = fd.define_vector(2)
@@ -152,7 +152,7 @@ def test_numbers_and_vectors_are_inputs(target: str) -> None:
 
 
 def test_a_device_has_to_be_cuda() -> None:
-    """7: AssertionError."""
+    """`AssertionError`."""
     fd = negated()
     for device in ("cpu", torch.device("cpu")):
         with pytest.raises(AssertionError, match="If device argument is passed it must be a CUDA"):
@@ -160,7 +160,7 @@ def test_a_device_has_to_be_cuda() -> None:
 
 
 def test_a_device_that_inputs_are_not_on() -> None:
-    """7, 15.1: contradicting the inputs is an error, before and behind the first run."""
+    """Contradicting the inputs is an error, before and behind the first run."""
     fd = negated()
     gist = "Inputs are not all on the same device or don't match selection!"
     for _ in range(2):
@@ -172,7 +172,7 @@ def test_a_device_that_inputs_are_not_on() -> None:
 
 
 def test_debug_output_is_captured(capfd: pytest.CaptureFixture[str]) -> None:
-    """7, 8.1: dumps of the call, and None where it did not capture."""
+    """Dumps of the call, and None where it did not capture."""
     fd = negated()
     x = torch.ones(2, 3)
     assert fd.debug_output() is None
@@ -184,7 +184,7 @@ def test_debug_output_is_captured(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_options_of_a_call_warn_and_unknown_ones_are_errors() -> None:
-    """7: _enable_options and _disable_options."""
+    """`_enable_options` and _disable_options."""
     fd = negated()
     x = torch.ones(2, 3)
     with pytest.warns(UserWarning, match="reset the cache"):
@@ -203,7 +203,6 @@ def test_options_of_a_call_warn_and_unknown_ones_are_errors() -> None:
 
 
 def test_a_profile_is_of_the_last_run_of_the_object(target: str) -> None:
-    """8.2, 8.3, 19."""
     fd, other = negated(), negated(1)
     x, y = torch.ones(20, 30, device=target), torch.ones(5, device=target)
     assert fd.profiled is False
@@ -236,7 +235,7 @@ registers input_bytes output_bytes scheduler""".split()
 
 
 def test_profiles_have_the_documented_fields(target: str) -> None:
-    """8.3: fields of both classes."""
+    """Fields of both classes."""
     fd = negated()
     fd.execute([torch.ones(20, 30, device=target)], profile=True)
     profile = fd.profile()
@@ -248,7 +247,7 @@ def test_profiles_have_the_documented_fields(target: str) -> None:
 
 
 def test_library_calls_are_profiled_and_views_are_not(target: str, rng: torch.Generator) -> None:
-    """8.3: one kernel profile per segment, library calls included."""
+    """One kernel profile per segment, library calls included."""
     with FusionDefinition() as fd:
         t0, t1 = fd.define_tensor([-1, -1]), fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.exp(fd.ops.matmul(t0, t1)))
@@ -266,7 +265,7 @@ def test_library_calls_are_profiled_and_views_are_not(target: str, rng: torch.Ge
 
 
 def test_texts_are_there_when_they_are(target: str) -> None:
-    """8.1: before and behind a run."""
+    """Before and behind a run."""
     blank = FusionDefinition()
     for text in (blank.fusion_ir, blank.last_cuda_code, blank.last_scheduled_fusion_ir):
         with pytest.raises(RuntimeError, match="Invalid fusion definition!"):
@@ -299,7 +298,7 @@ def test_texts_are_there_when_they_are(target: str) -> None:
 
 
 def test_texts_of_a_run_in_segments(target: str) -> None:
-    """8.1: kernels joined by a newline, and the scheduled IR behind the segmented graph."""
+    """Kernels joined by a newline, and the scheduled IR behind the segmented graph."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.define_tensor([-1, -1], contiguity=True)
@@ -318,7 +317,7 @@ def test_texts_of_a_run_in_segments(target: str) -> None:
 
 
 def test_old_conveniences_print(capsys: pytest.CaptureFixture[str]) -> None:
-    """3.3, 17: print, print_ir and print_math_ir."""
+    """`print`, `print_ir` and `print_math_ir`."""
     fd = negated()
     fd.print()
     assert capsys.readouterr().out == repr(fd) + "\n"
@@ -329,7 +328,7 @@ def test_old_conveniences_print(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_validate_compares(target: str, rng: torch.Generator) -> None:
-    """3.3: with references, or with an evaluation."""
+    """With references, or with an evaluation."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.sum(fd.ops.exp(t0), [1]))
@@ -352,7 +351,7 @@ def test_validate_compares(target: str, rng: torch.Generator) -> None:
 def test_failures_are_logged_with_a_script_and_raised_unchanged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """7, 14, 15.1: the logger "nvfuser"."""
+    """The logger "nvfuser"."""
     fd = negated()
     for _ in range(2):
         caplog.clear()
@@ -372,7 +371,7 @@ def test_failures_are_logged_with_a_script_and_raised_unchanged(
 
 
 def test_several_devices_are_refused() -> None:
-    """15.1: inputs of one run are on one device."""
+    """Inputs of one run are on one device."""
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     with FusionDefinition() as fd:

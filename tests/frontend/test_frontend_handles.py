@@ -44,7 +44,7 @@ def last_statement(fd: FusionDefinition) -> str:
 
 
 def test_handles_show_index_and_rank() -> None:
-    """4: attributes and repr."""
+    """Attributes and repr."""
     fd = opened()
     tensor = fd.define_tensor([-1, -1, -1])
     scalar = fd.define_scalar(None)
@@ -58,7 +58,7 @@ def test_handles_show_index_and_rank() -> None:
 
 
 def test_sizes_are_methods() -> None:
-    """4: shape, size, at and v[i]."""
+    """Shape, size, at and v[i]."""
     fd = opened()
     tensor = fd.define_tensor([-1, -1])
     vector = tensor.shape()
@@ -77,7 +77,7 @@ def test_sizes_are_methods() -> None:
 @pytest.mark.parametrize("name", [*OPERATORS, *INTEGER_OPERATORS])
 @pytest.mark.parametrize("kinds", ["TT", "TS", "ST", "SS"])
 def test_operators_record_operations(name: str, kinds: str) -> None:
-    """4: operators on tensors and scalars in any mix."""
+    """Operators on tensors and scalars in any mix."""
     fd = opened()
     make = {"T": lambda: fd.define_tensor([-1, -1]), "S": lambda: fd.define_scalar(None)}
     a, b = (make[kind]() for kind in kinds)
@@ -89,7 +89,7 @@ def test_operators_record_operations(name: str, kinds: str) -> None:
 
 
 def test_unary_operators() -> None:
-    """4: abs and unary minus."""
+    """Abs and unary minus."""
     fd = opened()
     tensor = fd.define_tensor([-1])
     abs(tensor)
@@ -99,7 +99,7 @@ def test_unary_operators() -> None:
 
 
 def test_python_numbers_are_no_operands() -> None:
-    """4, 6: TypeError; the definition continues."""
+    """TypeError; the definition continues."""
     fd = opened()
     tensor = fd.define_tensor([-1])
     for statement in (
@@ -117,7 +117,7 @@ def test_python_numbers_are_no_operands() -> None:
 
 
 def test_equality_of_one_class_compares_handles() -> None:
-    """4: == and !=."""
+    """== and !=."""
     fd = opened()
     a, b = fd.define_tensor([-1]), fd.define_tensor([-1])
     scalar = fd.define_scalar(None)
@@ -133,7 +133,7 @@ def test_equality_of_one_class_compares_handles() -> None:
 
 
 def test_a_handle_belongs_to_its_definition() -> None:
-    """4: using it with another one is an error."""
+    """Using it with another one is an error."""
     fd, other = opened(), opened()
     tensor = fd.define_tensor([-1])
     other.define_tensor([-1])
@@ -144,7 +144,7 @@ def test_a_handle_belongs_to_its_definition() -> None:
 
 
 def test_known_statements_refuse_handles_of_others() -> None:
-    """4: also where equal indices would find a statement."""
+    """Also where equal indices would find a statement."""
     calls: list[tuple[str, Callable[[FusionDefinition, Any, Any, Any], Any]]] = [
         ("ts", lambda fd, t, s, v: fd.ops.add(t, s)),
         ("t", lambda fd, t, s, v: fd.ops.sum(t, [1])),
@@ -174,7 +174,7 @@ def test_known_statements_refuse_handles_of_others() -> None:
 
 
 def test_ranks_are_the_results() -> None:
-    """4, 19: the true rank, whatever the order of operands."""
+    """The true rank, whatever the order of operands."""
     fd = opened()
     vector, matrix = fd.define_tensor([-1]), fd.define_tensor([-1, -1])
     scalar = fd.define_scalar(0)

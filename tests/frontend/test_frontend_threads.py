@@ -77,7 +77,7 @@ def test_equal_and_different_definitions(target: str) -> None:
 
 
 def test_a_definition_that_fails_fails_in_every_thread() -> None:
-    """16, 15.1: the loser sees no half-built entry, and the same text."""
+    """The loser sees no half-built entry, and the same text."""
 
     def work(number: int) -> str:
         fd = FusionDefinition()
@@ -94,7 +94,7 @@ def test_a_definition_that_fails_fails_in_every_thread() -> None:
 
 
 def test_one_object_is_executed_by_many_threads(target: str) -> None:
-    """16: different objects of one id at once; one kernel for an input class."""
+    """Different objects of one id at once; one kernel for an input class."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1], contiguity=True)
         fd.add_output(fd.ops.sum(t0, [1]))
@@ -109,7 +109,7 @@ def test_one_object_is_executed_by_many_threads(target: str) -> None:
 
 
 def test_user_schedules_are_written_by_many_threads(target: str) -> None:
-    """16: adding a user schedule is atomic."""
+    """Adding a user schedule is atomic."""
 
     class Negates(FusionDefinition):
         def definition(self) -> None:
@@ -133,7 +133,7 @@ def test_user_schedules_are_written_by_many_threads(target: str) -> None:
 
 
 def test_a_reset_beside_definitions_is_detected() -> None:
-    """16: they end with an error, or with an id of the new cache; never with a stale one."""
+    """They end with an error, or with an id of the new cache; never with a stale one."""
     stop = threading.Event()
 
     def define() -> list[str]:

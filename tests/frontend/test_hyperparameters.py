@@ -65,7 +65,7 @@ def defined(build: Build) -> FusionDefinition:
 def test_every_scheduler_stays_right(
     target: str, rng: torch.Generator, name: str, numbers: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
-    """9.2: whatever numbers are asked for, results are those of the fusion."""
+    """Whatever numbers are asked for, results are those of the fusion."""
     kind, build, reference = CASES[name]
     fd = defined(build)
     x = torch.randn(shape, generator=rng).to(target)
@@ -84,7 +84,7 @@ def test_every_scheduler_stays_right(
 
 @pytest.mark.parametrize("name", CASES)
 def test_threads_of_a_gpu_stay_in_their_bounds(name: str) -> None:
-    """9.2: `threads_per_block_min` and `threads_per_block_max`, which need no GPU to be seen."""
+    """`threads_per_block_min` and `threads_per_block_max`, which need no GPU to be seen."""
     kind, build, _ = CASES[name]
     fusion = defined(build)._complete_entry().build().fusion.clone()
     inputs = [torch.empty(64, 4096)]
@@ -103,7 +103,7 @@ def test_threads_of_a_gpu_stay_in_their_bounds(name: str) -> None:
 
 
 def test_vectors_and_unrolling_are_as_asked() -> None:
-    """9.2: `vectorize_factor` and `unroll_factor`, in the params that each scheduler reads."""
+    """`vectorize_factor` and `unroll_factor`, in the params that each scheduler reads."""
 
     def params_of(name: str, vectors: int, unrolled: int) -> Any:
         kind, build, _ = CASES[name]
@@ -129,7 +129,7 @@ def test_vectors_and_unrolling_are_as_asked() -> None:
 def test_kernels_of_a_gpu_can_be_compiled(
     name: str, numbers: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
-    """9.2: the numbers make kernels, which needs no GPU to be seen."""
+    """The numbers make kernels, which needs no GPU to be seen."""
     kind, build, _ = CASES[name]
     fusion = defined(build)._complete_entry().build().fusion.clone()
     inputs = [torch.empty(shape)]
@@ -144,7 +144,7 @@ def test_kernels_of_a_gpu_can_be_compiled(
 
 
 def test_bounds_mean_nothing_on_a_processor() -> None:
-    """9.2: there a block is a task without threads."""
+    """There a block is a task without threads."""
     kind, build, _ = CASES["inner norm"]
     fusion = defined(build)._complete_entry().build().fusion
     params = schedule.compute_heuristics(fusion, kind, [torch.empty(64, 4096)], "cpu")
@@ -167,7 +167,7 @@ def test_bounds_mean_nothing_on_a_processor() -> None:
     ],
 )
 def test_wrong_numbers(numbers: dict[str, Any], gist: str) -> None:
-    """9.2: values are checked when the scheduler is applied; the schedule stays open."""
+    """Values are checked when the scheduler is applied; the schedule stays open."""
     fd = defined(CASES["inner sum"][1])
     fd._setup_schedule([torch.ones(4, 8)])
     asked = fd.sched.schedule_hyperparameters()

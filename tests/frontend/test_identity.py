@@ -186,21 +186,21 @@ DIFFERENT: dict[str, list[Write]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_equal_statements_have_one_id(name: str) -> None:
-    """10.2: consequences; 10.3."""
+    """What follows from it."""
     ids = {id_of(write) for write in SAME[name]}
     assert ids == {0}
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_different_statements_have_different_ids(name: str) -> None:
-    """10.2, 10.3, 19: what equality compares."""
+    """What equality compares."""
     ids = [id_of(write) for write in DIFFERENT[name]]
     assert len(set(ids)) == len(ids)
     assert [id_of(write) for write in DIFFERENT[name]] == ids
 
 
 def test_attributes_of_inputs_are_compared() -> None:
-    """10.2, 10.3: shape, contiguity, order, dtype and device; sizes only if static."""
+    """Shape, contiguity, order, dtype and device; sizes only if static."""
 
     def id_with(**kwargs: Any) -> int | None:
         with FusionDefinition() as fd:
@@ -227,7 +227,7 @@ def test_attributes_of_inputs_are_compared() -> None:
 
 
 def test_outputs_are_compared() -> None:
-    """10.3: aliased input and order of an output."""
+    """Aliased input and order of an output."""
 
     def id_with(*args: Any, **kwargs: Any) -> int | None:
         with FusionDefinition() as fd:
@@ -243,7 +243,7 @@ def test_outputs_are_compared() -> None:
 
 
 def test_other_sizes_make_no_new_id(target: str) -> None:
-    """10.2: they may make a new kernel inside the entry."""
+    """They may make a new kernel inside the entry."""
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.neg(fd.define_tensor([-1])))
     for size in (3, 1000, 0):
@@ -253,7 +253,7 @@ def test_other_sizes_make_no_new_id(target: str) -> None:
 
 
 def test_names_options_and_lengths_are_not_compared() -> None:
-    """10.2: what is not part of equality."""
+    """What is not part of equality."""
     ids = set()
     for length in (3, 9999):
         with FusionDefinition(max_length=length) as fd:
@@ -265,7 +265,7 @@ def test_names_options_and_lengths_are_not_compared() -> None:
 
 
 def test_the_cache_tells_its_fusions() -> None:
-    """10.1, 10.4, 19: stats, print_stats, repr with literals inside their statements."""
+    """`stats`, `print_stats`, repr with literals inside their statements."""
     cache = FusionCache.get()
     assert cache.stats() == "Total Fusions: 0\n"
     id_of(lambda fd, t: fd.ops.reshape(t, [2, 5]))
@@ -281,14 +281,13 @@ def test_the_cache_tells_its_fusions() -> None:
 
 
 def test_print_stats_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
-    """10.1, 17."""
     id_of(lambda fd, t: t)
     FusionCache.get().print_stats()
     assert capsys.readouterr().out == FusionCache.get().stats()
 
 
 def test_the_limit_holds() -> None:
-    """10.1, 15.1: max_fusions, set by every call of get."""
+    """`max_fusions`, set by every call of get."""
     cache = FusionCache.get(max_fusions=1)
     id_of(lambda fd, t: t)
     with pytest.raises(
@@ -305,7 +304,7 @@ def test_the_limit_holds() -> None:
 
 
 def test_a_reset_drops_everything() -> None:
-    """10.1, 15.1: ids start again, and objects from before say so."""
+    """Ids start again, and objects from before say so."""
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.neg(fd.define_tensor([-1])))
     x = torch.ones(3)

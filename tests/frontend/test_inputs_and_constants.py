@@ -86,7 +86,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("args", "kwargs", "expected"), FORMS)
 def test_forms_of_define_tensor(args: Any, kwargs: dict[str, Any], expected: str) -> None:
-    """5.1, 17: overloads, twice: the second time the arguments are known."""
+    """Overloads, twice: the second time the arguments are known."""
     for _ in range(2):
         assert printed(*args, **kwargs) == expected
 
@@ -115,14 +115,14 @@ def test_forms_of_define_tensor(args: Any, kwargs: dict[str, Any], expected: str
 def test_wrong_arguments_of_define_tensor(
     args: Any, kwargs: dict[str, Any], error: type[Exception], gist: str
 ) -> None:
-    """5.1, ir.md 3: errors, when the statement is written."""
+    """Errors, when the statement is written."""
     for _ in range(2):
         with pytest.raises(error, match=gist):
             printed(*args, **kwargs)
 
 
 def test_a_tensor_on_the_host_without_being_a_scalar_fails_on_completion() -> None:
-    """5.1: is_cpu with a rank, and every later attempt."""
+    """`is_cpu` with a rank, and every later attempt."""
     for _ in range(2):
         fd = FusionDefinition()
         fd._setup_definition()
@@ -132,7 +132,7 @@ def test_a_tensor_on_the_host_without_being_a_scalar_fails_on_completion() -> No
 
 
 def test_from_pytorch_takes_sizes_strides_and_dtype() -> None:
-    """5.1: overload 3; a 0-dim CPU tensor is a CPU scalar; other devices are refused."""
+    """By an example; a 0-dim CPU tensor is a CPU scalar; other devices are refused."""
     fd = FusionDefinition()
     fd._setup_definition()
     fd.from_pytorch(torch.zeros(2, 3, dtype=torch.half).t())
@@ -167,7 +167,7 @@ def test_from_pytorch_takes_sizes_strides_and_dtype() -> None:
     ],
 )
 def test_forms_of_define_scalar(args: Any, text: str) -> None:
-    """5.2: inputs and constants."""
+    """Inputs and constants."""
     fd = FusionDefinition()
     fd._setup_definition()
     fd.define_scalar(*args)
@@ -175,7 +175,7 @@ def test_forms_of_define_scalar(args: Any, text: str) -> None:
 
 
 def test_define_constant_warns_once_in_a_process() -> None:
-    """5.2: deprecated, naming define_scalar."""
+    """Deprecated, naming define_scalar."""
     script = (
         "import warnings, nvfuser\n"
         "with warnings.catch_warnings(record=True) as caught:\n"
@@ -190,7 +190,7 @@ def test_define_constant_warns_once_in_a_process() -> None:
 
 
 def test_vectors_record_their_scalars_first() -> None:
-    """5.3: a size, and lists of integers and scalars."""
+    """A size, and lists of integers and scalars."""
     with FusionDefinition() as fd:
         vector = fd.define_vector(2)
         fd.define_vector([2, vector.at(0), 3])
@@ -217,7 +217,7 @@ def test_vectors_record_their_scalars_first() -> None:
     ],
 )
 def test_wrong_items_of_vectors(values: list[Any], error: type[Exception], gist: str) -> None:
-    """5.3: errors."""
+    """Errors."""
     fd = FusionDefinition()
     fd._setup_definition()
     tensor = fd.define_tensor([-1])
@@ -231,7 +231,7 @@ def test_wrong_items_of_vectors(values: list[Any], error: type[Exception], gist:
 
 
 def test_pad_and_slice_take_any_integer(rng: torch.Generator) -> None:
-    """5.3: pad and slice skip the check of at least -1."""
+    """Pad and slice skip the check of at least -1."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1])
         fd.add_output(fd.ops.pad(t0, [-2, -3]))
@@ -241,7 +241,6 @@ def test_pad_and_slice_take_any_integer(rng: torch.Generator) -> None:
 
 
 def test_only_integer_vectors_exist() -> None:
-    """5.3."""
     fd = FusionDefinition()
     fd._setup_definition()
     with pytest.raises(TypeError, match="Only vectors of dtype Int exist"):
@@ -249,7 +248,7 @@ def test_only_integer_vectors_exist() -> None:
 
 
 def test_outputs_may_repeat_and_update(target: str, rng: torch.Generator) -> None:
-    """5.4: several additions, aliases, and inputs as outputs."""
+    """Several additions, aliases, and inputs as outputs."""
     with FusionDefinition() as fd:
         t0, t1 = fd.define_tensor([-1]), fd.define_tensor([-1])
         t2 = fd.ops.add(t0, t1)
@@ -268,7 +267,7 @@ def test_outputs_may_repeat_and_update(target: str, rng: torch.Generator) -> Non
 
 
 def test_an_alias_alone_returns_nothing(target: str, rng: torch.Generator) -> None:
-    """5.4: the result is written, and not returned."""
+    """The result is written, and not returned."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.exp(t0), t0)
@@ -283,7 +282,7 @@ def test_an_alias_alone_returns_nothing(target: str, rng: torch.Generator) -> No
 def test_outputs_are_stored_in_the_order_that_is_asked(
     order: list[int], target: str, rng: torch.Generator
 ) -> None:
-    """5.4: stride_order."""
+    """`stride_order`."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1, -1])
         t1 = fd.ops.neg(t0)
@@ -308,7 +307,7 @@ def test_outputs_are_stored_in_the_order_that_is_asked(
     ],
 )
 def test_wrong_orders_of_outputs(order: list[int], gist: str) -> None:
-    """5.4: errors when the statement is written."""
+    """Errors when the statement is written."""
     fd = FusionDefinition()
     fd._setup_definition()
     with pytest.raises(RuntimeError, match=gist):
@@ -330,7 +329,7 @@ def test_wrong_orders_of_outputs(order: list[int], gist: str) -> None:
     ],
 )
 def test_wrong_outputs_on_completion(write: Any, gist: str) -> None:
-    """5.4: errors on completion."""
+    """Errors on completion."""
     fd = FusionDefinition()
     fd._setup_definition()
     write(fd, fd.define_tensor([-1]), fd.define_scalar(2.0))
@@ -339,7 +338,7 @@ def test_wrong_outputs_on_completion(write: Any, gist: str) -> None:
 
 
 def test_a_scalar_output_cannot_be_executed() -> None:
-    """5.4: recorded, and an error of execute."""
+    """Recorded, and an error of execute."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1])
         fd.add_output(fd.ops.size(t0, 0))

@@ -35,25 +35,25 @@ DeviceMesh Sharding""".split()
 
 @pytest.mark.parametrize("enum", MEMBERS)
 def test_enumerations_have_their_members(enum: str) -> None:
-    """2: enumerations."""
+    """Enumerations."""
     for name in MEMBERS[enum].split():
         assert getattr(getattr(nvfuser, enum), name) is not None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_there(name: str) -> None:
-    """2: classes and functions."""
+    """Classes and functions."""
     assert getattr(nvfuser, name) is not None
 
 
 def test_a_name_that_is_not_there_yet_says_why() -> None:
-    """2: a name of `nvfuser_direct` that has a reason."""
+    """A name of `nvfuser_direct` that has a reason."""
     with pytest.raises(AttributeError, match="nvf_cutlass is not there yet"):
         nvfuser.nvf_cutlass  # type: ignore[attr-defined]
 
 
 def test_params_of_products_can_be_made_where_no_scheduler_takes_them() -> None:
-    """2: MatmulParams; 9.2: compute_matmul_heuristics."""
+    """`MatmulParams` and `compute_matmul_heuristics`."""
     params = nvfuser.MatmulParams()
     params.tile_sizes.cta_tile = nvfuser.GemmTile(64, 128, 32)
     assert params == pickle.loads(pickle.dumps(params)) != nvfuser.MatmulParams()
@@ -82,7 +82,7 @@ def test_params_of_products_can_be_made_where_no_scheduler_takes_them() -> None:
 def test_contiguity_is_by_dimension(
     sizes: list[int], strides: list[int], expected: list[bool | None]
 ) -> None:
-    """2: compute_contiguity."""
+    """`compute_contiguity`."""
     assert compute_contiguity(sizes, strides) == expected
 
 
@@ -99,12 +99,12 @@ def test_contiguity_is_by_dimension(
 def test_the_descriptor_is_in_the_order_of_memory(
     sizes: list[int], strides: list[int], contiguity: list[bool | None], order: list[int]
 ) -> None:
-    """2: compute_tensor_descriptor, the table of ir.md 3.5."""
+    """`compute_tensor_descriptor`, its table."""
     assert compute_tensor_descriptor(sizes, strides) == (contiguity, order)
 
 
 def test_the_version_compares_as_one() -> None:
-    """2: version(), with strings and with `packaging`."""
+    """`version()`, with strings and with `packaging`."""
     assert nvfuser.version() == nvfuser.__version__
     assert "+git" in str.__str__(nvfuser.version())
     assert nvfuser.version() > "0.2.34"
@@ -113,7 +113,7 @@ def test_the_version_compares_as_one() -> None:
 
 
 def test_dtypes_are_mapped_and_unknown_ones_are_key_errors() -> None:
-    """2: pytorch_utils."""
+    """`pytorch_utils`."""
     to_dtype = nvfuser.pytorch_utils.torch_dtype_to_nvfuser_dtype
     assert to_dtype(torch.half) is nvfuser.DataType.Half
     assert to_dtype(complex) is nvfuser.DataType.ComplexDouble
@@ -123,7 +123,7 @@ def test_dtypes_are_mapped_and_unknown_ones_are_key_errors() -> None:
 
 
 def test_clone_copies_a_complete_definition_into_a_blank_one() -> None:
-    """2: clone, and its errors."""
+    """`clone`, and its errors."""
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.neg(fd.define_tensor([-1])))
     other = FusionDefinition()
@@ -148,7 +148,7 @@ def test_clone_copies_a_complete_definition_into_a_blank_one() -> None:
     ],
 )
 def test_importing_both_packages_warns_once(statements: str, count: int) -> None:
-    """2: exactly one UserWarning, from the second import."""
+    """Exactly one UserWarning, from the second import."""
     script = (
         "import warnings\n"
         "with warnings.catch_warnings(record=True) as caught:\n"

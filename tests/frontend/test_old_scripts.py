@@ -24,7 +24,7 @@ def defined(name: str) -> FusionDefinition:
 def test_an_old_script_computes_what_pytorch_does(
     name: str, target: str, rng: torch.Generator
 ) -> None:
-    """17: accepted spellings; issue: at least 40 definitions in the oldest one."""
+    """Accepted spellings: at least 40 definitions in the oldest one."""
     script = SCRIPTS[name]
     inputs = [x.to(target) if isinstance(x, torch.Tensor) else x for x in script.inputs(rng)]
     before = copy.deepcopy(inputs)
@@ -48,7 +48,7 @@ def test_an_old_script_computes_what_pytorch_does(
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_printed_form_of_an_old_script_reaches_its_id(name: str) -> None:
-    """13, 17: old spellings record what new ones do."""
+    """Old spellings record what new ones do."""
     fd = defined(name)
     namespace: dict[str, object] = {}
     exec(f"from nvfuser import *\n{fd!r}", namespace)

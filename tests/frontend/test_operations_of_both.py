@@ -19,7 +19,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)
     import nvfuser_direct as direct
 
-# Those of ops.md, and those of section 6 that the core has no function for.
+# Those of the core, and those of the frontend that the core has no function for.
 NAMES = """abs acos acosh add addcmul argsort asin asinh atan atan2 atanh bitwise_and
 bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor broadcast broadcast_in_dim
 cast cat ceil clamp complex cos cosh cummax cummin cumprod cumsum cutlass_nvfp4_grouped_mm div
@@ -36,14 +36,14 @@ add_alpha sub_alpha batch_norm index_put_accumulate tensor_sizes at""".split()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_operation_is_there_and_documented(name: str) -> None:
-    """6: fd.ops.<name> exists for every function of ops.md."""
+    """`fd.ops.<name>` exists for every documented function."""
     method = getattr(Operators, name)
     assert re.search(r"\nParameters\n-+\n", method.__doc__)
     assert name in dir(FusionDefinition.Operators)
 
 
 def test_help_lists_the_operations() -> None:
-    """6: help(FusionDefinition.Operators)."""
+    """`help(FusionDefinition.Operators)`."""
     import pydoc
 
     text = pydoc.plain(pydoc.render_doc(FusionDefinition.Operators))
@@ -52,7 +52,7 @@ def test_help_lists_the_operations() -> None:
 
 
 def test_the_stub_is_current() -> None:
-    """6: type checkers see the table; `python -m nvfuser.operator_stub` writes it."""
+    """Type checkers see the table; `python -m nvfuser.operator_stub` writes it."""
     import nvfuser
 
     committed = Path(nvfuser.__file__).with_name("operators.pyi")
@@ -65,7 +65,7 @@ def _results(outputs: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_computes_what_the_core_does(name: str, target: str, rng: torch.Generator) -> None:
-    """6: the same meaning as in nvfuser_direct.ops."""
+    """The same meaning as in nvfuser_direct.ops."""
     inputs = make_inputs(rng)
     values = [value.to(target) for value in inputs.values()]
 
@@ -168,7 +168,7 @@ CHECKS = {
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_what_can_be_seen_is_checked_when_it_is_written(name: str) -> None:
-    """6: checks before any IR exists; the definition continues."""
+    """Checks before any IR exists; the definition continues."""
     write, gist = CHECKS[name]
     fd = opened()
     tensor = fd.define_tensor([-1, -1])
@@ -179,7 +179,7 @@ def test_what_can_be_seen_is_checked_when_it_is_written(name: str) -> None:
 
 
 def test_all_else_is_checked_on_completion() -> None:
-    """6, 15.2: wrapped, with the statement."""
+    """Wrapped, with the statement."""
     fd = opened()
     tensor = fd.define_tensor([2, 3])
     fd.ops.squeeze(tensor, [0])
@@ -190,7 +190,7 @@ def test_all_else_is_checked_on_completion() -> None:
 
 
 def test_corrections_and_starts_have_no_defaults() -> None:
-    """6: var and iota."""
+    """`var` and `iota`."""
     fd = opened()
     tensor = fd.define_tensor([-1, -1])
     with pytest.raises(TypeError, match="correction"):
@@ -200,7 +200,7 @@ def test_corrections_and_starts_have_no_defaults() -> None:
 
 
 def test_names_of_parameters_that_differ() -> None:
-    """6: arg1 of scatter and its like, input of triu."""
+    """`arg1` of scatter and its like, input of triu."""
     fd = opened()
     tensor = fd.define_tensor([-1, -1])
     index = fd.define_tensor([-1, -1], dtype=DataType.Int)
@@ -213,7 +213,7 @@ def test_names_of_parameters_that_differ() -> None:
 
 
 def test_seeded_random_tensors_repeat(target: str) -> None:
-    """6: rand_like and randn_like with seed and offset."""
+    """`rand_like` and randn_like with seed and offset."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1])
         seed, offset = fd.define_scalar(None, DataType.Int), fd.define_scalar(None, DataType.Int)
@@ -229,7 +229,7 @@ def test_seeded_random_tensors_repeat(target: str) -> None:
 
 
 def test_running_statistics_are_updated_in_place(target: str, rng: torch.Generator) -> None:
-    """6: batch_norm, of which the four tensors may be None."""
+    """`batch_norm`, of which the four tensors may be None."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1, -1])
         mean, var = fd.define_tensor([-1]), fd.define_tensor([-1])
@@ -250,7 +250,7 @@ def test_running_statistics_are_updated_in_place(target: str, rng: torch.Generat
 
 
 def test_results_that_are_not_produced_are_none() -> None:
-    """6, 13.1: optional results."""
+    """Optional results."""
     fd = opened()
     a = fd.define_tensor([-1, -1], dtype=DataType.BFloat16)
     offsets = fd.define_tensor([-1], dtype=DataType.Int32)

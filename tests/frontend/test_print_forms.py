@@ -155,7 +155,7 @@ FORMS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("write", "expected"), FORMS)
 def test_statements_print_in_their_form(write: Any, expected: str) -> None:
-    """13.4: the table; 13.3, 13.5: literals in place, and their indices."""
+    """The table: literals in place, and their indices."""
     fd = opened()
     t0, t1 = fd.define_tensor([-1, -1]), fd.define_tensor([-1, -1])
     s2, s3 = fd.define_scalar(None, DataType.Int), fd.define_scalar(3.0)
@@ -173,7 +173,7 @@ def test_statements_print_in_their_form(write: Any, expected: str) -> None:
 
 
 def test_outputs_print_in_their_form() -> None:
-    """13.4: outputs."""
+    """Outputs."""
     fd = opened()
     t0 = fd.define_tensor([-1, -1])
     t1 = fd.ops.neg(t0)
@@ -211,7 +211,7 @@ def test_outputs_print_in_their_form() -> None:
     ],
 )
 def test_literals_are_read_back_to_the_same_value(value: Any, text: str) -> None:
-    """13.2: six digits, or as many as it takes."""
+    """Six digits, or as many as it takes."""
     fd = opened()
     fd.define_scalar(value)
     assert lines(fd)[-1].startswith(f"S0 = fd.define_scalar({text}, dtype=DataType.")
@@ -221,7 +221,7 @@ def test_literals_are_read_back_to_the_same_value(value: Any, text: str) -> None
 
 
 def test_what_is_spelled_out_prints_as_statements() -> None:
-    """13.3: per definition, also where another one with the same id wrote literals."""
+    """Per definition, also where another one with the same id wrote literals."""
     with FusionDefinition() as inline:
         t0 = inline.define_tensor([-1, -1])
         inline.add_output(inline.ops.reshape(t0, [2, 8]))
@@ -240,7 +240,7 @@ def test_what_is_spelled_out_prints_as_statements() -> None:
 
 
 def test_literals_are_statements_where_that_is_asked_for() -> None:
-    """12, 13.3: python_inline_definitions; the recorded list stays the same."""
+    """`python_inline_definitions`; the recorded list stays the same."""
     script = (
         "import nvfuser, re\n"
         "from nvfuser import *\n"
@@ -301,7 +301,6 @@ OLD_TEXTS = {
 @pytest.mark.parametrize("name", OLD_TEXTS)
 @pytest.mark.filterwarnings("ignore:define_constant")
 def test_programs_of_older_versions_are_read(name: str) -> None:
-    """13.6, 17."""
     old, new = OLD_TEXTS[name]
     namespace: dict[str, Any] = dict(vars(nvfuser))
     exec(f"def f(fd : FusionDefinition) -> None :\n    {old}\n", namespace)
@@ -311,7 +310,7 @@ def test_programs_of_older_versions_are_read(name: str) -> None:
 
 
 def test_blank_and_open_definitions_are_incomplete() -> None:
-    """13.1: the name."""
+    """The name."""
     fd = FusionDefinition()
     assert repr(fd) == "\ndef nvfuser_incomplete_fusion(fd : FusionDefinition) -> None :\n\n"
     fd._setup_definition()

@@ -37,7 +37,7 @@ def test_random_definitions_are_read_back_to_their_ids() -> None:
 
 
 def test_equal_seeds_write_equal_definitions() -> None:
-    """10.2: the same statements, the same id."""
+    """The same statements, the same id."""
     for seed in range(50):
         ids = []
         for _ in range(2):

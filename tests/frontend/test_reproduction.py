@@ -48,13 +48,13 @@ INPUTS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("value", "line"), INPUTS)
 def test_inputs_have_a_line_each(value: Any, line: str) -> None:
-    """14: the table."""
+    """The table."""
     script = scaled().repro_script_for([value])
     assert f"inputs = [\n    {line},\n]\nfd.execute(inputs)\n" in script
 
 
 def test_the_script_is_as_documented() -> None:
-    """14: its lines, with and without inputs."""
+    """Its lines, with and without inputs."""
     fd = scaled()
     script = fd.repro_script_for([torch.zeros(4, 4), 2.0])
     heads = [line.split(":")[0] for line in script.splitlines() if line.startswith("#")]
@@ -79,7 +79,7 @@ def test_the_script_is_as_documented() -> None:
 
 
 def test_the_script_runs(target: str) -> None:
-    """14: what it prints is a program that reaches the same id."""
+    """What it prints is a program that reaches the same id."""
     fd = scaled()
     x = torch.zeros(6, 4, device=target)
     fd.execute([x, 2.0], save_repro_inputs=True)
@@ -90,7 +90,7 @@ def test_the_script_runs(target: str) -> None:
 
 
 def test_saved_inputs_keep_numbers_and_no_data() -> None:
-    """7, 19: save_repro_inputs with a number among the inputs."""
+    """`save_repro_inputs` with a number among the inputs."""
     fd = scaled()
     with pytest.raises(AssertionError, match="cannot provide a repro"):
         fd.last_repro_script()
@@ -99,7 +99,7 @@ def test_saved_inputs_keep_numbers_and_no_data() -> None:
 
 
 def test_the_script_is_printed_before_the_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """7: print_repro survives a crash."""
+    """`print_repro` survives a crash."""
     fd = scaled()
     inputs: list[Any] = [torch.zeros(3, 4), torch.zeros(3)]
     with pytest.raises(RuntimeError, match="to be a scalar but got"):
@@ -108,7 +108,6 @@ def test_the_script_is_printed_before_the_run(capsys: pytest.CaptureFixture[str]
 
 
 def test_an_incomplete_definition_has_its_name_everywhere() -> None:
-    """14."""
     fd = FusionDefinition()
     fd._setup_definition()
     fd.define_scalar(None)

@@ -133,7 +133,7 @@ def test_aliases_survive(tmp_path: Path) -> None:
 
 
 def test_constants_of_all_types_survive(tmp_path: Path) -> None:
-    """10.3, 11: NaN, both zeros, infinities and complex numbers are the same after a file."""
+    """NaN, both zeros, infinities and complex numbers are the same after a file."""
     values = [float("nan"), 0.0, -0.0, float("inf"), 3, True, 1 + 2j, complex(-0.0, float("nan"))]
 
     def define() -> FusionDefinition:
@@ -183,7 +183,7 @@ def test_damaged_files_are_refused(tmp_path: Path, damage: object, gist: str) ->
 
 
 def test_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """11: another compiler, device or build."""
+    """Another compiler, device or build."""
     scaled(1.0)
     cache = FusionCache.get()
     here = cache_file.versions()
@@ -203,7 +203,7 @@ def test_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_cache_with_fusions_and_a_missing_file_are_refused(tmp_path: Path) -> None:
-    """11: the first rows of the table of failures."""
+    """The first rows of the table of failures."""
     cache = FusionCache.get()
     with pytest.raises(RuntimeError, match="Failed to open FusionCache buffer"):
         cache.deserialize(str(tmp_path / "missing"))
@@ -226,7 +226,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_default_workspace_is_loaded_at_the_first_use(workspace: Path) -> None:
-    """11: the default workspace, its name, and the temporary file of its writer."""
+    """The default workspace, its name, and the temporary file of its writer."""
     scaled(4.0).execute([torch.ones(2, 2)])
     nvfuser.serialize()
     assert workspace.parent.name == "nvfuser_kernel_db"
@@ -243,7 +243,7 @@ def test_the_default_workspace_is_loaded_at_the_first_use(workspace: Path) -> No
 
 
 def test_a_workspace_that_does_not_serve_is_removed_with_a_warning(workspace: Path) -> None:
-    """11: automatic loads go on with an empty cache."""
+    """Automatic loads go on with an empty cache."""
     scaled(4.0)
     nvfuser.serialize()
     workspace.write_bytes(b"no cache")
@@ -254,7 +254,7 @@ def test_a_workspace_that_does_not_serve_is_removed_with_a_warning(workspace: Pa
 
 
 def test_a_workspace_of_someone_else_is_not_read(workspace: Path) -> None:
-    """11: its kernels are run as code."""
+    """Its kernels are run as code."""
     scaled(4.0)
     nvfuser.serialize()
     workspace.chmod(0o666)
@@ -263,7 +263,7 @@ def test_a_workspace_of_someone_else_is_not_read(workspace: Path) -> None:
 
 
 def test_a_workspace_with_too_many_fusions_is_left(workspace: Path) -> None:
-    """11: a warning naming both numbers; start empty."""
+    """A warning naming both numbers; start empty."""
     scaled(4.0)
     scaled(5.0)
     nvfuser.serialize()
@@ -273,12 +273,12 @@ def test_a_workspace_with_too_many_fusions_is_left(workspace: Path) -> None:
 
 
 def test_ranks_have_files_of_their_own(workspace: Path) -> None:
-    """11: LOCAL_RANK, automatic serialization."""
+    """LOCAL_RANK, automatic serialization."""
     assert "_rank3_" in Path(serialization.workspace_file(3)).name
 
 
 def test_automatic_serialization_writes_when_the_process_ends(tmp_path: Path) -> None:
-    """11: enable and disable."""
+    """Enable and disable."""
     script = (
         "import nvfuser\n"
         "nvfuser.enable_automatic_serialization()\n"
@@ -294,7 +294,7 @@ def test_automatic_serialization_writes_when_the_process_ends(tmp_path: Path) ->
 
 
 def test_entries_are_loaded_in_parallel(tmp_path: Path) -> None:
-    """12: parallel_serde."""
+    """`parallel_serde`."""
     for factor in range(8):
         scaled(factor + 0.5).execute([torch.ones(2, 2)])
     FusionCache.get().serialize(str(tmp_path / "file"))

@@ -40,7 +40,7 @@ STATEMENTS: list[Callable[[Any, Any], Any]] = [
 
 @pytest.mark.parametrize("write", STATEMENTS)
 def test_statements_need_an_open_definition(write: Callable[[Any, Any], Any]) -> None:
-    """15.1, 19: before entering, and after completion."""
+    """Before entering, and after completion."""
     blank = FusionDefinition()
     done: Any = complete()
     with pytest.raises(RuntimeError, match=re.escape(NOT_OPEN)):
@@ -56,7 +56,7 @@ def test_statements_need_an_open_definition(write: Callable[[Any, Any], Any]) ->
 
 
 def test_schedules_need_a_complete_definition() -> None:
-    """3.1, 9, 15.1: the definition fails."""
+    """The definition fails."""
     fd = FusionDefinition()
 
     def define() -> None:
@@ -72,7 +72,6 @@ def test_schedules_need_a_complete_definition() -> None:
 
 
 def test_complete_definitions_cannot_be_entered() -> None:
-    """15.1."""
     for fd in (complete(), FusionDefinition(0)):
         with pytest.raises(RuntimeError, match="Fusion Schedule is already found!"), fd:
             pass
@@ -80,7 +79,7 @@ def test_complete_definitions_cannot_be_entered() -> None:
 
 
 def test_open_definitions_can_neither_be_executed_nor_opened_again() -> None:
-    """3.1: what is written so far stays."""
+    """What is written so far stays."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1])
         with pytest.raises(RuntimeError, match="The definition is open"):
@@ -92,7 +91,7 @@ def test_open_definitions_can_neither_be_executed_nor_opened_again() -> None:
 
 
 def test_empty_definitions_have_ids_and_no_outputs() -> None:
-    """15.1: an empty block, and no add_output."""
+    """An empty block, and no add_output."""
     with FusionDefinition() as empty:
         pass
     with FusionDefinition() as without:
@@ -108,7 +107,6 @@ def test_empty_definitions_have_ids_and_no_outputs() -> None:
 
 
 def test_unknown_ids_show_when_they_are_used() -> None:
-    """3, 15.1."""
     fd = FusionDefinition(12)
     assert fd.id() == 12
     for use in (lambda: fd.execute([]), lambda: fd.fusion_ir(), lambda: repr(fd)):
@@ -117,7 +115,7 @@ def test_unknown_ids_show_when_they_are_used() -> None:
 
 
 def test_lengths_are_bounded() -> None:
-    """3, 15.1: literals and outputs count, the end does not."""
+    """Literals and outputs count, the end does not."""
 
     def define(fd: FusionDefinition) -> None:
         with fd:
@@ -141,7 +139,7 @@ def test_lengths_are_bounded() -> None:
 
 
 def test_an_exception_in_the_block_propagates_unchanged() -> None:
-    """15.1: the definition fails, nothing is cached, and it is spent."""
+    """The definition fails, nothing is cached, and it is spent."""
     fd = FusionDefinition()
     error = ValueError("mine")
 
@@ -164,7 +162,7 @@ def test_an_exception_in_the_block_propagates_unchanged() -> None:
 
 
 def test_ir_that_cannot_be_built_says_the_same_every_time() -> None:
-    """3.1, 15.1, 15.2: the id is consumed; statement and cause stand in lines of their own."""
+    """The id is consumed; statement and cause stand in lines of their own."""
 
     def define(fd: FusionDefinition) -> None:
         with fd:
@@ -211,7 +209,7 @@ def test_ir_that_cannot_be_built_says_the_same_every_time() -> None:
     ],
 )
 def test_wrong_inputs(inputs: list[Any], gist: str) -> None:
-    """15.1: number and kinds."""
+    """Number and kinds."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.mul(t0, fd.define_scalar(None)))
@@ -231,7 +229,6 @@ def test_definitions_take_any_attribute() -> None:
 
 
 def test_definition_statements_in_a_schedule_are_refused() -> None:
-    """9, 15.1."""
 
     class Adds(FusionDefinition):
         def definition(self) -> None:
@@ -246,7 +243,6 @@ def test_definition_statements_in_a_schedule_are_refused() -> None:
 
 
 def test_schedule_calls_without_an_open_schedule_say_so() -> None:
-    """9.1."""
     fd: Any = complete()
     with pytest.raises(RuntimeError, match="No schedule is open"):
         fd.sched.parallelize(fd.t0, 0, ParallelType.block_x)

@@ -61,7 +61,7 @@ def check(fd: FusionDefinition, x: torch.Tensor, **kwargs: Any) -> None:
 
 
 def test_a_schedule_runs_for_each_signature(target: str, rng: torch.Generator) -> None:
-    """9.1: in every execute, unless one is kept for these inputs."""
+    """In every execute, unless one is kept for these inputs."""
     fd = Chain()
     x, y = (torch.randn(n, 9, generator=rng).to(target) for n in (5, 6))
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_a_schedule_runs_for_each_signature(target: str, rng: torch.Generator) -
 
 
 def test_what_a_signature_is(target: str) -> None:
-    """9.1: sizes, strides and alignment; values of scalars only where sizes follow from them."""
+    """Sizes, strides and alignment; values of scalars only where sizes follow from them."""
     calls = []
 
     def counted(fd: FusionDefinition, out: Tensor) -> FusionDefinition:
@@ -112,7 +112,7 @@ def test_what_a_signature_is(target: str) -> None:
 
 
 def test_the_schedule_is_the_entrys(target: str, rng: torch.Generator) -> None:
-    """7, 9.1: another object with the same id and equal inputs gets it."""
+    """Another object with the same id and equal inputs gets it."""
     fd = Chain()
     x = torch.randn(5, 9, generator=rng).to(target)
     check(fd, x)
@@ -127,7 +127,7 @@ def test_the_schedule_is_the_entrys(target: str, rng: torch.Generator) -> None:
 
 
 def test_profiling_tunes(target: str, rng: torch.Generator) -> None:
-    """9.1: fd.schedule = candidate; execute(profile=True); profile(), and again."""
+    """`fd.schedule = candidate`, `execute(profile=True)`, `profile()`, and again."""
     with FusionDefinition() as fd:
         holder: Any = fd
         t0 = fd.define_tensor([-1, -1], contiguity=True)
@@ -164,7 +164,7 @@ def test_profiling_tunes(target: str, rng: torch.Generator) -> None:
 
 
 def test_brackets_by_hand(target: str, rng: torch.Generator) -> None:
-    """3.4, 9.1: _setup_schedule, _finalize_schedule, _exist_schedule; replacing one warns."""
+    """`_setup_schedule`, _finalize_schedule, _exist_schedule; replacing one warns."""
     fd = reduction()
     x = torch.randn(7, 33, generator=rng).to(target)
     assert not fd._exist_schedule([x])
@@ -192,7 +192,7 @@ def test_brackets_by_hand(target: str, rng: torch.Generator) -> None:
 
 
 def test_texts_are_the_schedules(target: str, rng: torch.Generator) -> None:
-    """8.1, 9: user_schedule_ir, and the texts of the last run."""
+    """`user_schedule_ir`, and the texts of the last run."""
     fd = Chain()
     x = torch.randn(5, 9, generator=rng).to(target)
     with pytest.raises(RuntimeError, match="Invalid fusion definition!"):
@@ -215,7 +215,7 @@ def test_texts_are_the_schedules(target: str, rng: torch.Generator) -> None:
 
 
 def test_copies_and_memory(target: str, rng: torch.Generator) -> None:
-    """9.2: cache_after, cache_before, cache_fork, set_memory_type, set_allocation_as_loop."""
+    """`cache_after`, cache_before, cache_fork, set_memory_type, set_allocation_as_loop."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1], contiguity=True)
         t1 = fd.ops.neg(t0)
@@ -248,7 +248,7 @@ def test_copies_and_memory(target: str, rng: torch.Generator) -> None:
 
 
 def test_reductions_are_found(rng: torch.Generator) -> None:
-    """9.2: filter(fd.sched.is_reduction, fd.sched.tensors()); rfactor, several times."""
+    """`filter(fd.sched.is_reduction, fd.sched.tensors())`; rfactor, several times."""
     fd = reduction()
     x = torch.randn(7, 64, generator=rng)
     fd._setup_schedule([x])
@@ -266,7 +266,7 @@ def test_reductions_are_found(rng: torch.Generator) -> None:
 
 
 def test_parts_of_composite_operations_have_handles(rng: torch.Generator) -> None:
-    """9.1: tensors that operations made inside."""
+    """Tensors that operations made inside."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([4, 30], contiguity=True)
         fd.add_output(fd.ops.var(t0, [1], 0))
@@ -282,7 +282,7 @@ def test_parts_of_composite_operations_have_handles(rng: torch.Generator) -> Non
 
 
 def test_dynamic_shapes_are_resolved_first(rng: torch.Generator) -> None:
-    """9.1: the copy is concretized for the inputs."""
+    """The copy is concretized for the inputs."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1], contiguity=True)
         t1 = fd.ops.reshape(t0, [6, 4])
@@ -299,7 +299,7 @@ def test_dynamic_shapes_are_resolved_first(rng: torch.Generator) -> None:
 
 
 def test_schedulers_answer_and_are_applied(target: str, rng: torch.Generator) -> None:
-    """9.2: can_schedule, find_compatible_schedulers, schedule(type)."""
+    """`can_schedule`, find_compatible_schedulers, schedule(type)."""
     fd = reduction()
     x = torch.randn(7, 64, generator=rng).to(target)
     fd._setup_schedule([x])
@@ -317,7 +317,7 @@ def test_schedulers_answer_and_are_applied(target: str, rng: torch.Generator) ->
 
 
 def test_parameters_are_edited(target: str, rng: torch.Generator) -> None:
-    """9.2: compute_*_heuristics once, edited, then schedule()."""
+    """`compute_*_heuristics` once, edited, then schedule()."""
     fd = Chain()
     fd._setup_definition()
     fd.definition()
@@ -345,7 +345,7 @@ def test_parameters_are_edited(target: str, rng: torch.Generator) -> None:
 def test_hyperparameters_are_checked_when_a_scheduler_is_applied(
     target: str, rng: torch.Generator
 ) -> None:
-    """9.2: schedule_hyperparameters."""
+    """`schedule_hyperparameters`."""
     fd = Chain()
     fd._setup_definition()
     fd.definition()
@@ -402,7 +402,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_of_schedules(name: str, rng: torch.Generator) -> None:
-    """9.2: error gists."""
+    """Error gists."""
     call, gist = MISTAKES[name]
     fd = reduction()
     fd._setup_schedule([torch.randn(4, 4, generator=rng)])
@@ -412,7 +412,7 @@ def test_mistakes_of_schedules(name: str, rng: torch.Generator) -> None:
 
 
 def test_a_schedule_that_raises_is_dropped(rng: torch.Generator) -> None:
-    """9.1: the exception propagates, and nothing is kept."""
+    """The exception propagates, and nothing is kept."""
     fd = Chain()
     x = torch.randn(4, 4, generator=rng)
     good = fd.schedule
@@ -430,7 +430,7 @@ def test_a_schedule_that_raises_is_dropped(rng: torch.Generator) -> None:
 
 
 def test_schedules_for_several_devices_are_not_there_yet(rng: torch.Generator) -> None:
-    """3.2: multidevice_schedule."""
+    """`multidevice_schedule`."""
     fd: Any = reduction()
     fd.multidevice_schedule = lambda: None
     with pytest.raises(RuntimeError, match="not there yet"):
@@ -438,7 +438,6 @@ def test_schedules_for_several_devices_are_not_there_yet(rng: torch.Generator) -
 
 
 def test_handles_of_other_definitions_are_refused(rng: torch.Generator) -> None:
-    """4, 9."""
     fd, other = reduction(), reduction()
     fd._setup_schedule([torch.randn(4, 4, generator=rng)])
     with pytest.raises(RuntimeError, match="belongs to another definition"):

@@ -16,7 +16,7 @@ def scaled_row_sum(fd: FusionDefinition) -> None:
 
 
 def test_equal_definitions_have_one_id(target: str) -> None:
-    """18: the worked trace, and what the cache reports of it."""
+    """The worked trace, and what the cache reports of it."""
     with FusionDefinition() as a:
         scaled_row_sum(a)
     with FusionDefinition() as b:

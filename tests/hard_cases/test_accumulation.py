@@ -105,7 +105,7 @@ def test_narrow_products_and_groups(target, dtype):
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in NARROW if dtype != torch.float8_e8m0fnu])
 def test_narrow_welfords_are_rounded_once(target, dtype):
-    """8.1: mean, sum of squares and count are Floats until they are stored."""
+    """Mean, sum of squares and count are Floats until they are stored."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True, dtype=NARROW[dtype])
         results = fd.ops.welford(x, [0])

@@ -68,7 +68,7 @@ PAST_L1 = CacheOp.Global
     ],
 )
 def test_waits_and_barriers(stages, prefetch, expected):
-    """10.04, 10.13: one commit, one wait and then one barrier in each iteration."""
+    """One commit, one wait and then one barrier in each iteration."""
     fd, a = exchange(stages, prefetch, CP_ASYNC)
     kernel = lowered(fd.fusion)
     (main,) = loops(kernel, MAIN)
@@ -85,7 +85,7 @@ def test_waits_and_barriers(stages, prefetch, expected):
 
 
 def test_commits_are_unconditional():
-    """10.04: groups are counted, so an iteration without loads commits one as well."""
+    """Groups are counted, so an iteration without loads commits one as well."""
     fd, _ = tiles(3, -1, CP_ASYNC, 4)
     source = cuda_text(fd.fusion)
     lines = [line.strip() for line in source.splitlines()]

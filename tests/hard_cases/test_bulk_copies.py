@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from bulk_copies import BULK, TMA, bind_box, bind_threads, loaded, stored, tile
+from bulk_copies import TMA, bind_box, bind_threads, loaded, stored, tile
 from hard_case import (
     BX,
     SHARED,
     TX,
-    VECTORIZE,
     Compiled,
     assert_same,
     check,
@@ -58,7 +56,7 @@ COPIES = [
 
 @pytest.mark.parametrize(("boxes", "shapes"), COPIES)
 def test_loads_of_boxes(target, boxes, shapes):
-    """10.05: what is beyond the tensor is not read, and nothing of it is seen."""
+    """What is beyond the tensor is not read, and nothing of it is seen."""
     check(loaded(boxes), target, [(shape,) for shape in shapes], lambda x: -x)
 
 
@@ -212,7 +210,7 @@ def test_a_box_of_merged_axes(target):
 
 
 def test_boxes_of_a_serial_loop(target):
-    """10.08: a barrier is used again for the next box, when all have read the one before."""
+    """A barrier is used again for the next box, when all have read the one before."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.ops.neg(x)
@@ -233,7 +231,7 @@ def test_boxes_of_a_serial_loop(target):
 
 
 def test_several_boxes_of_a_group(target):
-    """10.07: the bytes of all boxes are expected before the group is waited for."""
+    """The bytes of all boxes are expected before the group is waited for."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         z = fd.define_tensor([-1, -1], contiguity=True)
@@ -275,7 +273,7 @@ def test_loads_and_stores(target):
 
 
 def test_stores_of_a_serial_loop(target):
-    """10.09: what is stored is overwritten after it has been read."""
+    """What is stored is overwritten after it has been read."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.ops.neg(x)
@@ -324,7 +322,7 @@ def ahead(stages: int, prefetch: int) -> FusionDefinition:
 
 @pytest.mark.parametrize(("stages", "prefetch"), [(2, 1), (3, 2), (4, 3), (4, 1), (4, 2), (3, 0)])
 def test_boxes_that_are_loaded_ahead(target, stages, prefetch):
-    """10.03, 10.04: short loops load beyond their end, which is all holes."""
+    """Short loops load beyond their end, which is all holes."""
     fd = ahead(stages, prefetch)
     source = cuda_text(fd.fusion)
     assert f"BulkGroups<{prefetch + 1}>" in source
@@ -423,7 +421,6 @@ def test_other_permutations_are_refused():
 
 
 def test_one_thread_begins_a_box():
-    """10.07"""
     source = cuda_text(loaded((16, 32)).fusion)
     assert "const __grid_constant__ TensorMap T0_map0" in source
     assert "BulkGroups<1> bulk_groups(bulk_barriers);" in source
@@ -435,7 +432,7 @@ def test_one_thread_begins_a_box():
 
 
 def test_all_bytes_of_a_box_beyond_the_end_are_expected(target):
-    """10.11: the last box of one dimension is expected whole, by the thread that loads it, and
+    """The last box of one dimension is expected whole, by the thread that loads it, and
     waited for by all: no condition on its size stands around one of them alone."""
     fd = loaded((64,))
     check(fd, target, [((size,),) for size in (1, 63, 65, 127)], lambda x: -x)
@@ -470,176 +467,3 @@ def test_boxes_begin_at_lines():
         fd.sched.inline_at(y, 1, selected_tensors=loads)
     allocations = [s for s in statements(lowered(fd.fusion)) if isinstance(s, Allocate)]
     assert sorted(str(a.address) for a in allocations if a.memory_type == SHARED) == ["0", "256"]
-
-
-# -- what is refused: 10.06 --
-
-
-def refused(change, boxes=(16, 32), dtype=DataType.Float) -> None:
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([-1] * len(boxes), contiguity=True, dtype=dtype)
-        y = fd.ops.neg(x)
-        fd.add_output(y)
-        a = x.cache_after(TMA)
-        a.set_memory_type(SHARED)
-        tile(y, boxes)
-        tile(a, boxes)
-        bind_box(a)
-        bind_threads(y)
-        fd.sched.inline_at(y, 1, selected_tensors=[a])
-        change(fd, x, a, y)
-    texts = []
-    for target in ("cuda", "cpu"):  # the same on both
-        with pytest.raises((UserError, NotImplementedError)) as caught:
-            lowered(fd.fusion, target)
-        texts.append(str(caught.value))
-    assert texts[0] == texts[1]
-    for part in ("node:", "expected:", "found:", "fix:"):
-        assert part in texts[0]
-    return texts[0]
-
-
-@pytest.mark.parametrize(
-    ("boxes", "dtype", "headline"),
-    [
-        ((16, 257), DataType.Float, "A box has more than 256 elements along an axis"),
-        ((16, 3), DataType.Float, "A box consists of pieces of 16 bytes"),
-        ((16, 4), DataType.BFloat16, "A box consists of pieces of 16 bytes"),
-        ((16, 32), DataType.ComplexDouble, "A bulk copy does not move elements of this size"),
-        ((2, 2, 2, 2, 2, 4), DataType.Float, "A bulk copy has at most 5 axes"),
-    ],
-)
-def test_sizes_that_are_refused(boxes, dtype, headline):
-    """10.06"""
-    assert refused(lambda *_: None, boxes, dtype).startswith(headline)
-
-
-def test_threads_cannot_share_a_copy():
-    def change(fd, x, a, y):
-        a.axis(1).parallelize(TX)
-
-    assert refused(change).startswith("One thread begins a bulk copy")
-
-
-def test_a_box_needs_axes():
-    def change(fd, x, a, y):
-        for axis in (1, 2):
-            a.axis(axis).parallelize(type(BX).serial)
-
-    assert refused(change).startswith("A bulk copy has no box")
-
-
-def test_a_broadcast_is_no_axis_of_a_box():
-    """10.06"""
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([1, -1], contiguity=[None, True])
-        y = fd.ops.neg(x)
-        fd.add_output(y)
-        a = x.cache_after(TMA)
-        a.set_memory_type(SHARED)
-        a.split(1, 32)
-        par(a, BULK, None, BULK)
-    for target in ("cuda", "cpu"):
-        with pytest.raises(UserError, match="The axis of a box is a broadcast"):
-            lowered(fd.fusion, target)
-
-
-def test_vectors_are_no_boxes():
-    def change(fd, x, a, y):
-        a.axis(2).parallelize(VECTORIZE)
-
-    assert refused(change).startswith("A bulk copy has no axis bound to V")
-
-
-def test_only_bulk_copies_have_boxes():
-    def change(fd, x, a, y):
-        y.axis(1).parallelize(BULK)
-
-    text = refused(change)
-    assert text.startswith("An axis is bound to tma, but its tensor is no bulk copy")
-
-
-def test_the_innermost_axis_is_contiguous():
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([-1, -1], contiguity=True, stride_order=[0, 1])
-        y = fd.ops.neg(x)
-        fd.add_output(y)
-        a = x.cache_after(TMA)
-        a.set_memory_type(SHARED)
-        for tensor in (a, y):
-            tile(tensor, (16, 32))
-        a.set_allocation_domain(a.get_loop_domain(), True)
-        bind_box(a)
-        bind_threads(y)
-        fd.sched.inline_at(y, 1, selected_tensors=[a])
-    with pytest.raises(UserError, match="The innermost axis of a box is not contiguous in global"):
-        lowered(fd.fusion)
-
-
-def test_what_is_stored_lies_without_gaps():
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([-1, -1], contiguity=True)
-        y = fd.ops.neg(x)
-        fd.add_output(y)
-        s = y.cache_before(TMA)
-        s.set_memory_type(SHARED)
-        for tensor in (s, y):
-            tile(tensor, (16, 32))
-        bind_box(y)
-        s.reorder({1: 2})
-        bind_threads(s)
-        fd.sched.inline_at(y, 1, selected_tensors=[s])
-    with pytest.raises(UserError, match="A box lies in shared memory with gaps, or in another"):
-        lowered(fd.fusion)
-
-
-def test_copies_within_a_memory_are_refused():
-    def change(fd, x, a, y):
-        a.set_memory_type(type(SHARED).local)
-
-    assert refused(change).startswith("A bulk copy is one between global and shared memory")
-
-
-def test_parts_of_a_split_with_remainder_are_refused():
-    """10.05: the hardware would not see where the part ends."""
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([100, 64], contiguity=True)
-        y = fd.ops.neg(x)
-        fd.add_output(y)
-        a = x.cache_after(TMA)
-        a.set_memory_type(SHARED)
-        for tensor in (a, y):
-            tensor.split(0, 32)
-            tensor.split(1, 8)
-            par(tensor, BX)
-        bind_box(a, 2)
-        y.merge(2, 3)
-        par(y, None, None, TX)
-        fd.sched.inline_at(y, 2, selected_tensors=[a])
-    with pytest.raises(UserError, match="A box would reach beyond a part of a split"):
-        lowered(fd.fusion)
-
-
-# -- what a launch refuses --
-
-
-def test_strides_of_a_launch(target):
-    """10.06: multiples of 16 bytes, on every target."""
-    fd = loaded((16, 32))
-    x = numbers(20, 33, device=target).clone()
-    with pytest.raises(UserError, match=re.escape("not possible due to invalid stride")):
-        run(fd, x)
-
-
-def test_addresses_of_a_launch(target):
-    """10.06: multiples of 16 bytes, on every target."""
-    fd = loaded((64,))
-    x = numbers(65, device=target).clone()[1:]
-    with pytest.raises(UserError, match=re.escape("the memory address is not aligned")):
-        run(fd, x)
-
-
-def run(fd: FusionDefinition, x: torch.Tensor) -> list[torch.Tensor]:
-    executor = KernelExecutor()
-    executor.compile(fd.fusion, [x])
-    return executor.run([x])

@@ -59,7 +59,7 @@ pytestmark = pytest.mark.sanitize
 @pytest.mark.parametrize(("stages", "prefetch"), STRUCTURES)
 @pytest.mark.parametrize("op", [SET, CP_ASYNC])
 def test_loads_run_ahead(target, stages, prefetch, op):
-    """10.01: first loads, then iterations that load ahead of themselves."""
+    """First loads, then iterations that load ahead of themselves."""
     fd, a = exchange(stages, prefetch, op)
     ahead = prefetch if prefetch >= 0 else stages + prefetch
     kernel = lowered(fd.fusion)
@@ -74,7 +74,7 @@ def test_loads_run_ahead(target, stages, prefetch, op):
 @pytest.mark.parametrize(("stages", "prefetch"), STRUCTURES)
 @pytest.mark.parametrize("rows", [2, 3, 7])
 def test_constant_extents(target, stages, prefetch, rows):
-    """10.03: no more is loaded first than there is."""
+    """No more is loaded first than there is."""
     fd, _ = exchange(stages, prefetch, CP_ASYNC, 4, rows)
     kernel = lowered(fd.fusion)
     ahead = prefetch if prefetch >= 0 else stages + prefetch
@@ -85,7 +85,7 @@ def test_constant_extents(target, stages, prefetch, rows):
 
 @pytest.mark.parametrize("op", [SET, CP_ASYNC])
 def test_loop_that_runs_once(target, op):
-    """10.03: nothing to load ahead of, and no stages."""
+    """Nothing to load ahead of, and no stages."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4, 8], contiguity=True)
         t = fd.ops.neg(x)
@@ -154,7 +154,7 @@ def test_inner_part_of_a_split(target):
 
 
 def test_innermost_serial_axis(target):
-    """10.02: threads and blocks right of the buffered axis are passed over."""
+    """Threads and blocks right of the buffered axis are passed over."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1, 32, 4], contiguity=True)
         t = fd.ops.neg(x)
@@ -182,7 +182,7 @@ def copied(position=1, shape=(-1, 8)):
 
 
 def test_no_serial_axis():
-    """10.02: the error says which axes were considered."""
+    """The error says which axes were considered."""
     fd, _, a, t = copied()
     with fd:
         par(a, BX)
@@ -212,7 +212,7 @@ def test_axis_bound_afterwards(kind):
 
 
 def test_only_copies():
-    """10.02: neither an operation nor an input."""
+    """Neither an operation nor an input."""
     fd, x, _, t = copied()
     with fd:
         for tensor in (x, t):
@@ -221,7 +221,7 @@ def test_only_copies():
 
 
 def test_producer_inside_the_loop():
-    """10.02: a tensor that is loaded ahead must be there already."""
+    """A tensor that is loaded ahead must be there already."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 8], contiguity=True)
         y = fd.ops.neg(x)
@@ -259,7 +259,7 @@ def test_producer_found_inside_the_loop_by_lowering(kind, is_computed_with):
 
 @pytest.mark.parametrize("kind", ["cuda", "cpu"])
 def test_one_loop_has_one_structure(kind):
-    """10.02: tensors of one loop share prologue, main loop, epilogue and stages."""
+    """Tensors of one loop share prologue, main loop, epilogue and stages."""
 
     def build(stages):
         with FusionDefinition() as fd:
@@ -325,7 +325,7 @@ def test_loop_in_between(kind):
     ],
 )
 def test_invalid_structure(stages, prefetch, headline):
-    """10.13: loads must not overwrite elements that are still read."""
+    """Loads must not overwrite elements that are still read."""
     fd, _, a, _ = copied()
     with fd, pytest.raises(RuntimeError, match=headline):
         a.circular_buffer(stages, prefetch)
@@ -465,7 +465,7 @@ def test_storage_has_stages():
 
 
 def test_text_names_the_parts():
-    """10.01: kernel IR and source say which part of which loop they show."""
+    """Kernel IR and source say which part of which loop they show."""
     fd, _ = exchange(3, -1)
     text = lowered(fd.fusion).print_kernel_ir()
     assert " Prolog of 3 stages to 2:\n" in text

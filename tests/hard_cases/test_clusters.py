@@ -316,7 +316,7 @@ def test_no_elements_and_no_rows(target):
 
 
 def test_a_grid_that_is_no_multiple_of_the_cluster(target):
-    """10.12: another tensor has more blocks along x: the grid is rounded up."""
+    """Another tensor has more blocks along x: the grid is rounded up."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.define_tensor([-1], contiguity=True)
@@ -381,7 +381,6 @@ def test_another_binding_ends_a_cluster():
 
 
 def test_threads_exchange_through_distributed_shared_memory():
-    """10.12"""
     fusion = softmax(8, 256).fusion
     text = cuda_text(fusion)
     assert "ClusterTurns cluster_turns;" in text
@@ -410,7 +409,6 @@ def test_scratch_of_a_cluster_lies_over_nothing():
 
 
 def test_a_cluster_that_is_too_large_is_refused():
-    """10.12"""
     with pytest.raises(UserError, match="A cluster of 17 blocks is too large") as refused:
         row_reduction(blocks=17).fusion.lower(target="cuda")
     for part in ("expected: at most 16 blocks", "found:", "fix:", "test_clusters.py"):

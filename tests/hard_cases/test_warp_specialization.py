@@ -128,7 +128,7 @@ def roles(kernel: Kernel) -> tuple[list[Expr], list[Expr]]:
 @pytest.mark.parametrize("kind", KINDS, ids=["x", "y", "pipelined"])
 @pytest.mark.parametrize(("stages", "prefetch"), STRUCTURES)
 def test_tiles_that_are_handed_back(target, kind, stages, prefetch):
-    """10.03: short loops, none among them, load and read as many tiles as there are."""
+    """Short loops, none among them, load and read as many tiles as there are."""
     fd = tiles(stages, prefetch, kind)
     assert f"BulkStages<{prefetch + 1}> bulk_stages" in cuda_text(fd.fusion)
     shapes = [(3, n) for n in (4, 64, 100, 128, 200, 1000)] + [(1, 64), (40, 256), (2, 0)]
@@ -146,7 +146,7 @@ def test_loops_of_known_length(target, kind, columns):
 @pytest.mark.parametrize("kind", KINDS, ids=["x", "y", "pipelined"])
 @pytest.mark.parametrize("columns", [-1, 192, 200])
 def test_loops_in_a_persistent_loop(target, kind, columns):
-    """10.08: stages are counted through all rows; a row begins with stage 0 again."""
+    """Stages are counted through all rows; a row begins with stage 0 again."""
     fd = tiles(3, 2, kind, columns, persistent=3)
     cuda_text(fd.fusion)
     widths = (4, 64, 200, 700) if columns < 0 else (columns,)
@@ -163,7 +163,7 @@ def test_a_stage_is_free_before_the_next_row_begins():
 
 @pytest.mark.parametrize("op", ["sum", "max", "prod"])
 def test_sums_of_rows_that_are_loaded_ahead(target, op):
-    """10.10: the loop over rows is the circular one."""
+    """The loop over rows is the circular one."""
     fd = row_sums(op=op)
     cuda_text(fd.fusion)
     reference = {
@@ -183,7 +183,7 @@ def test_several_groups_of_warps_compute(target):
 
 
 def test_two_tensors_of_a_loop_share_a_stage(target):
-    """10.07: one barrier expects the bytes of both."""
+    """One barrier expects the bytes of both."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         z = fd.define_tensor([-1, -1], contiguity=True)
@@ -237,7 +237,7 @@ def test_other_boxes_are_loaded_by_threads_that_compute(target):
 
 
 def test_roles_stand_side_by_side():
-    """10.10: no barrier of one role is reached by the other, and nothing else is loaded."""
+    """No barrier of one role is reached by the other, and nothing else is loaded."""
     kernel = lowered(row_sums().fusion)
     loading, computing = roles(kernel)
     first, wait, load, commit = (s for s in loading if not isinstance(s, ForLoop))
@@ -335,7 +335,7 @@ def test_ptx_of_shared_registers():
 
 @pytest.mark.skipif(not has_nvrtc(), reason="NVRTC compiles the kernels")
 def test_reductions_count_threads_that_compute():
-    """10.10: barrier 0 is that of all threads, before the roles; a reduction waits at barrier 1."""
+    """Barrier 0 is that of all threads, before the roles; a reduction waits at barrier 1."""
     fd = row_sums()
     ptx = ptx_of(fd)
     assert "setmaxnreg" not in ptx
@@ -451,7 +451,6 @@ def test_registers_need_whole_groups_of_warps():
 
 
 def test_registers_need_a_block_of_known_size():
-    """10.10"""
 
     def make():
         with FusionDefinition() as fd:
@@ -552,7 +551,7 @@ def two_loops(first, second) -> FusionDefinition:
 
 
 def test_two_loops_are_loaded_by_one_group(target):
-    """10.08: stages of both are counted together."""
+    """Stages of both are counted together."""
     fd = two_loops(KINDS[0], KINDS[0])
     cuda_text(fd.fusion)
     loading, _ = roles(lowered(fd.fusion))

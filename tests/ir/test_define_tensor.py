@@ -1,4 +1,4 @@
-"""define_tensor and compute_tensor_descriptor (ir.md, section 3)."""
+"""define_tensor and compute_tensor_descriptor."""
 
 from __future__ import annotations
 

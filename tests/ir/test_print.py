@@ -1,4 +1,4 @@
-"""The documented text of every kind of statement (ir.md, section 6)."""
+"""The documented text of every kind of statement."""
 
 from __future__ import annotations
 

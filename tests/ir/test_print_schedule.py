@@ -1,4 +1,4 @@
-"""The documented text of scheduled tensors and domain expressions (ir.md, sections 6.3 to 6.9)."""
+"""The documented text of scheduled tensors and domain expressions."""
 
 from __future__ import annotations
 

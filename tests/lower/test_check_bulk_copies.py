@@ -50,7 +50,7 @@ def test_neighbours_that_lie_apart_in_memory_are_refused() -> None:
 
 @pytest.mark.parametrize("target", ["cuda", "cpu"])
 def test_boxes_with_element_strides_are_refused(target: str) -> None:
-    """10.05: of every second element, no box would be filled right behind the edge."""
+    """Of every second element, no box would be filled right behind the edge."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 64], contiguity=True)
         y = fd.ops.neg(x)

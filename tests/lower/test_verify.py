@@ -166,7 +166,7 @@ def test_a_pass_is_not_run_on_a_kernel_that_is_out_of_order() -> None:
 
 
 def test_a_lost_fence_of_the_async_proxy_is_found() -> None:
-    """10.09: a barrier of the block alone does not show a bulk copy what threads wrote."""
+    """A barrier of the block alone does not show a bulk copy what threads wrote."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 64], contiguity=True)
         y = fd.ops.neg(x)

@@ -1,4 +1,4 @@
-"""csrc/ops/define.cpp: tensors and scalars that come from outside (ir.md, sections 3 and 4)."""
+"""csrc/ops/define.cpp: tensors and scalars that come from outside."""
 
 from __future__ import annotations
 

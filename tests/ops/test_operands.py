@@ -1,4 +1,4 @@
-"""csrc/ops/operands.cpp: implicit broadcasting and the domains of results (ops.md, section 1.6)."""
+"""csrc/ops/operands.cpp: implicit broadcasting and the domains of results."""
 
 from __future__ import annotations
 

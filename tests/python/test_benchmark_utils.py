@@ -1,4 +1,4 @@
-"""Timers for benchmarks (runtime.md, section 12)."""
+"""Timers for benchmarks."""
 
 from __future__ import annotations
 

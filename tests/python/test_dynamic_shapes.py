@@ -44,7 +44,6 @@ def reshape_both(shape, new_shape, target, ones=False, constant=False):
     return out, x
 
 
-# reshape.md 10.1
 SHAPES = [
     ([1, 19, 1, 12, 7, 1, 99], [1, 19, 1, 3, 2772]),
     ([19, 12, 7, 99], [19, 3, 2772]),
@@ -90,7 +89,6 @@ def test_constant_sizes_of_a_symbolic_operand(target, shape, new_shape) -> None:
         torch.testing.assert_close(out, -(x + 1).reshape(new_shape), rtol=0, atol=0)
 
 
-# reshape.md 7
 @pytest.mark.parametrize(
     ("shape", "new_shape", "result"),
     [
@@ -125,7 +123,6 @@ def test_reductions_of_an_empty_result(target) -> None:
 
 
 def test_kernels_are_shared_by_pattern(target) -> None:
-    """reshape.md 6.4"""
     fd = define_reshape(4, 4)
     sequence = [
         ([8, 12, 7, 9], [8, 12, 7, 9], 1),
@@ -147,7 +144,6 @@ def test_kernels_are_shared_by_pattern(target) -> None:
         assert count_specializations(fd) == count
 
 
-# reshape.md 10.2
 @pytest.mark.parametrize(
     "chain",
     [

@@ -1,4 +1,4 @@
-"""FusionDefinition: define, run on both targets, validate (runtime.md, section 2)."""
+"""FusionDefinition: define, run on both targets, validate."""
 
 from __future__ import annotations
 

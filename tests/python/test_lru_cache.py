@@ -1,4 +1,4 @@
-"""LRUCache and LruFusionCache (runtime.md, section 5)."""
+"""LRUCache and LruFusionCache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NVFUSER_DUMP, NVFUSER_ENABLE and NVFUSER_DISABLE (runtime.md, section 10)."""
+"""NVFUSER_DUMP, NVFUSER_ENABLE and NVFUSER_DISABLE."""
 
 from __future__ import annotations
 

@@ -145,7 +145,6 @@ def test_a_static_size_must_be_met() -> None:
 
 
 def test_minus_one_is_not_broadcast_and_both_axes_are_named() -> None:
-    """Case 11.02."""
 
     def define(fd: FusionDefinition) -> TensorView:
         t0 = fd.define_tensor([-1], contiguity=True)
@@ -246,7 +245,6 @@ def vectorized(contiguity: bool | list[bool]) -> KernelExecutor:
 
 
 def test_vectors_are_aligned_and_divide_sizes() -> None:
-    """Case 6.11."""
     executor = vectorized([False, True])
     x = torch.randn(6, 16)
     assert torch.equal(executor.run([x])[0], -x)

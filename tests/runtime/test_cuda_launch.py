@@ -41,7 +41,6 @@ def centered() -> Fusion:
 
 
 def test_more_blocks_than_are_resident_are_refused() -> None:
-    """Case 8.07."""
     executor = KernelExecutor()
     x = torch.ones(64, device="cuda")
     executor.compile(centered(), [x])
@@ -53,7 +52,6 @@ def test_more_blocks_than_are_resident_are_refused() -> None:
 
 
 def test_workspaces_start_clean_in_every_run() -> None:
-    """Case 8.09."""
     executor = KernelExecutor()
     x = torch.ones(64, device="cuda")
     executor.compile(centered(), [x])
@@ -62,7 +60,6 @@ def test_workspaces_start_clean_in_every_run() -> None:
 
 
 def test_two_streams_do_not_share_workspaces() -> None:
-    """Case 8.09."""
     executor = KernelExecutor()
     x = torch.ones(64, device="cuda")
     executor.compile(centered(), [x])
@@ -110,7 +107,6 @@ def test_a_run_can_be_captured_into_a_graph() -> None:
 
 
 def test_every_byte_of_shared_memory_can_be_used() -> None:
-    """Case 7.20."""
     with FusionDefinition() as fd:
         t1 = fd.ops.set(fd.define_tensor([-1, -1], contiguity=True))
         t2 = fd.ops.set(t1)
@@ -141,7 +137,7 @@ def test_grid_sizes_beyond_the_device_are_refused() -> None:
 
 
 def test_blocks_of_every_size_get_their_registers() -> None:
-    """Case 11.14: the size of a block is known at the launch only."""
+    """The size of a block is known at the launch only."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1, -1, 64], contiguity=True)
         kept = fd.ops.exp(t0)  # 64 values a thread, all alive at once

@@ -66,14 +66,13 @@ def any_strides(fd: FusionDefinition) -> None:
 
 
 def test_the_narrowest_index_type() -> None:
-    """Case 4.23."""
     assert narrowest_for(negate, torch.ones(2, 2)) == "int32"
     assert narrowest_for(any_strides, huge(2**15 - 1)) == "int32"
     assert narrowest_for(any_strides, huge(2**15)) == "int64"  # 2^31 elements in the output
 
 
 def test_processors_index_with_64_bits(target: str) -> None:
-    """Case 4.23: a GPU with as few as are enough."""
+    """A GPU with as few as are enough."""
     narrow = "int64" if target == "cpu" else "int32"
     assert index_type_for(negate, torch.ones(2, 2, device=target)) == narrow
 
@@ -84,7 +83,6 @@ def test_without_arguments_indices_are_wide() -> None:
 
 
 def test_a_small_tensor_over_much_memory_needs_wide_indices() -> None:
-    """Case 4.23."""
     x = torch.empty(2**31 + 1, dtype=torch.bool).as_strided((2, 1), (2**31, 1))
 
     def negated(fd: FusionDefinition) -> None:
@@ -115,7 +113,7 @@ def rows_loaded_ahead(
 
 
 def test_loads_ahead_of_the_end_count_for_the_index_type() -> None:
-    """Case 4.23: the last iterations compute positions in rows that are not there."""
+    """The last iterations compute positions in rows that are not there."""
     assert narrowest_for(rows_loaded_ahead(1), huge(2**15 - 1)) == "int32"
     for stages in (2, 4):
         last = 2**15 - stages  # with the rows ahead, 2^31 - 2^16 elements
@@ -124,7 +122,7 @@ def test_loads_ahead_of_the_end_count_for_the_index_type() -> None:
 
 
 def test_loads_ahead_of_the_end_count_with_their_strides() -> None:
-    """Case 4.23: eight rows far apart; one more would begin behind 2^31 elements."""
+    """Eight rows far apart; one more would begin behind 2^31 elements."""
     x = torch.empty(2**31, dtype=torch.bool).as_strided((8, 1), (2**28, 1))
     assert narrowest_for(rows_loaded_ahead(1, DataType.Bool), x) == "int32"
     assert narrowest_for(rows_loaded_ahead(2, DataType.Bool), x) == "int64"
@@ -132,7 +130,6 @@ def test_loads_ahead_of_the_end_count_with_their_strides() -> None:
 
 
 def test_a_forced_index_type_that_is_too_small_fails_before_launch() -> None:
-    """Case 4.23."""
     params = CompileParams(index_type=DataType.Int32)
     with pytest.raises(UserError, match=TOO_NARROW):
         KernelExecutor().compile(defined(any_strides), [huge(2**15)], compile_params=params)

@@ -93,7 +93,6 @@ def test_every_dtype_crosses_the_border(target: str, dtype: torch.dtype) -> None
 
 
 def test_a_rank_zero_output_has_one_element(target: str) -> None:
-    """Case 9.08."""
 
     def total(fd: FusionDefinition) -> None:
         fd.add_output(fd.ops.sum(fd.define_tensor([-1], contiguity=True), [0]))
@@ -104,7 +103,6 @@ def test_a_rank_zero_output_has_one_element(target: str) -> None:
 
 
 def test_an_expanded_output_has_stride_zero(target: str) -> None:
-    """Case 9.08."""
 
     def expand(fd: FusionDefinition) -> None:
         t0 = fd.define_tensor([-1, 1], contiguity=[True, None])
@@ -118,7 +116,6 @@ def test_an_expanded_output_has_stride_zero(target: str) -> None:
 
 
 def test_an_allocation_domain_orders_the_memory(target: str) -> None:
-    """Case 9.08."""
 
     def transposed(fd: FusionDefinition) -> None:
         t1 = negate(fd)
@@ -131,7 +128,6 @@ def test_an_allocation_domain_orders_the_memory(target: str) -> None:
 
 
 def test_the_same_output_twice_is_one_tensor() -> None:
-    """Case 12.05."""
 
     def twice(fd: FusionDefinition) -> None:
         t1 = negate(fd)
@@ -143,7 +139,6 @@ def test_the_same_output_twice_is_one_tensor() -> None:
 
 
 def test_an_input_as_output_is_the_passed_object() -> None:
-    """Case 12.05."""
 
     def passed(fd: FusionDefinition) -> None:
         t0 = fd.define_tensor([-1], contiguity=True)
@@ -268,7 +263,6 @@ def test_an_iterable_is_consumed_once() -> None:
 
 @pytest.mark.parametrize("shape", [(5, 0), (0, 5), (0, 0)])
 def test_empty_outputs_launch_nothing(target: str, shape: tuple[int, int]) -> None:
-    """Case 5.25."""
 
     def scheduled(fd: FusionDefinition) -> None:
         t1 = negate(fd)
@@ -281,7 +275,6 @@ def test_empty_outputs_launch_nothing(target: str, shape: tuple[int, int]) -> No
 
 
 def test_a_reduction_over_nothing_writes_the_identity(target: str) -> None:
-    """Case 5.25."""
 
     def total(fd: FusionDefinition) -> None:
         t1 = fd.ops.sum(fd.define_tensor([-1, -1], contiguity=True), [1])
@@ -378,7 +371,6 @@ def rows_and_columns(fd: FusionDefinition) -> None:
 
 
 def test_launch_dimensions_follow_sizes() -> None:
-    """Case 11.14."""
     executor = KernelExecutor()
     executor.compile(
         defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
@@ -390,7 +382,6 @@ def test_launch_dimensions_follow_sizes() -> None:
 
 
 def test_a_constraint_that_contradicts_is_an_error() -> None:
-    """Case 11.14."""
     executor = KernelExecutor()
     executor.compile(
         defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
@@ -410,7 +401,6 @@ def test_more_threads_than_a_block_has_are_refused() -> None:
 
 
 def test_more_shared_memory_than_there_is_is_refused() -> None:
-    """Case 7.20."""
 
     def staged(fd: FusionDefinition) -> None:
         from nvfuser_direct import MemoryType
@@ -439,7 +429,6 @@ def test_more_shared_memory_than_there_is_is_refused() -> None:
 
 
 def test_threads_share_an_executor() -> None:
-    """Case 13.21."""
     executor = KernelExecutor()
     executor.compile(
         defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))

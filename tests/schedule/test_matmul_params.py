@@ -71,7 +71,7 @@ def test_parts_print_and_come_back_from_copies(value: Any, text: str) -> None:
 
 
 def test_a_macro_has_parts_of_16_bits() -> None:
-    """schedule.md 6.6: "16 each, arch highest" """
+    """ "16 each, arch highest" """
     macro = HOPPER.mma_macro()
     assert (macro.arch, macro.m, macro.n, macro.k) == (MmaMacroArch.hopper, 64, 256, 16)
     macro.n, macro.arch = 65535, MmaMacroArch.blackwell_2cta

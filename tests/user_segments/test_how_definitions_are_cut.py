@@ -61,7 +61,7 @@ FIRST = {
 
 @pytest.mark.parametrize("kind", FIRST, ids=str)
 def test_the_first_scheduler_that_takes_all_does(target, kind) -> None:
-    """segmentation.md 8.1: one segment, by the first yes in the order of priority"""
+    """One segment, by the first yes in the order of priority"""
     fd = define(FIRST[kind])
     inputs = [randn(512, 512, target=target) for _ in fd.inputs()]
     assert fd.segment(inputs) == []
@@ -77,7 +77,7 @@ def test_the_first_scheduler_that_takes_all_does(target, kind) -> None:
 
 
 def test_a_segment_set_disables_the_first_try(target) -> None:
-    """segmentation.md 8.1 and 8.5: "If the fusion has no `segment_set`" """
+    """ "If the fusion has no `segment_set`" """
 
     def build(fd):
         return fd.ops.neg(fd.ops.segment_set(fd.ops.exp(matrix(fd))))
@@ -102,7 +102,7 @@ def holder(fd: FusionDefinition, operation: str) -> set[str]:
 
 
 def test_a_cat_has_its_pads(target) -> None:
-    """segmentation.md 8.3, 1: "`cat` with its pads" """
+    """ "`cat` with its pads" """
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -115,7 +115,7 @@ def test_a_cat_has_its_pads(target) -> None:
 
 
 def test_boundaries_carry_the_narrow_type(target) -> None:
-    """segmentation.md 8.3, 2: "Chains of up-casts and down-casts with their neighbours" """
+    """ "Chains of up-casts and down-casts with their neighbours" """
 
     def build(fd):
         x = fd.define_tensor([-1, -1, -1], contiguity=True, dtype=HALF)
@@ -149,7 +149,7 @@ def position(lookup: str, rows: int, target: str) -> Any:
 
 @pytest.mark.parametrize("lookup", LOOKUPS)
 def test_a_lookup_of_one_element_goes_with_its_producer(target, lookup) -> None:
-    """segmentation.md 8.3, 4: "a lookup of one element .. with its **producer**, because its result
+    """ "a lookup of one element .. with its **producer**, because its result
     is smaller": what crosses to the product is one element of each row"""
 
     def build(fd):
@@ -170,7 +170,7 @@ def test_a_lookup_of_one_element_goes_with_its_producer(target, lookup) -> None:
 @pytest.mark.parametrize("keeps_rows", [False, True], ids=["element", "rows"])
 @pytest.mark.parametrize("lookup", ["select", "index_select", "take_along_axis"])
 def test_a_lookup_goes_with_the_rows_that_it_reads(target, lookup, keeps_rows) -> None:
-    """segmentation.md 8.3, 4: one kernel computes a softmax and an element of each row, as the loss
+    """One kernel computes a softmax and an element of each row, as the loss
     of a classifier has it"""
 
     def build(fd):
@@ -183,7 +183,7 @@ def test_a_lookup_goes_with_the_rows_that_it_reads(target, lookup, keeps_rows) -
 
 
 def test_a_lookup_of_what_is_reduced_waits_for_it(target) -> None:
-    """segmentation.md 8.3: no scheduler takes both: what another thread sums lies in memory before
+    """No scheduler takes both: what another thread sums lies in memory before
     any position of it is read"""
 
     def build(fd):
@@ -197,7 +197,7 @@ def test_a_lookup_of_what_is_reduced_waits_for_it(target) -> None:
 
 
 def test_a_pad_goes_with_its_consumer(target) -> None:
-    """segmentation.md 8.3, 4: "a `pad` with its **consumer**, because its result is larger" """
+    """ "a `pad` with its **consumer**, because its result is larger" """
 
     def build(fd):
         value = fd.ops.segment_set(fd.ops.exp(matrix(fd)))
@@ -209,7 +209,7 @@ def test_a_pad_goes_with_its_consumer(target) -> None:
 
 
 def test_outputs_do_not_keep_their_readers_apart(target) -> None:
-    """segmentation.md 8.3, 5: "any producer with any of its direct consumers, also through a
+    """ "any producer with any of its direct consumers, also through a
     fusion output" """
 
     def build(fd):
@@ -224,7 +224,7 @@ def test_outputs_do_not_keep_their_readers_apart(target) -> None:
 
 
 def test_what_is_set_aside_is_copied_into_its_readers(target) -> None:
-    """segmentation.md 8.4: "Forwarded chains are copied into their readers; scalars needed by a
+    """ "Forwarded chains are copied into their readers; scalars needed by a
     group are recomputed in it, or become integer inputs where they are extents" """
 
     def build(fd):
@@ -272,7 +272,7 @@ def read_types(fd: FusionDefinition) -> list[set[str]]:
 
 @pytest.mark.parametrize(("dtype", "name"), [(HALF, "Half"), (BF16, "BFloat16")], ids=str)
 def test_a_segment_stores_what_crosses_in_the_type_of_the_output(target, dtype, name) -> None:
-    """segmentation.md 8.7 and 12.2: "stored in that type (cast down by the writer, up by the
+    """ "stored in that type (cast down by the writer, up by the
     reader)"; "all edges `Half`" """
     fd = define(lambda fd: sum_and_add(fd, dtype)[0])
     inputs = [randn(33, 20, target=target), randn(36, 20, target=target)]
@@ -288,7 +288,7 @@ def test_a_segment_stores_what_crosses_in_the_type_of_the_output(target, dtype, 
 
 
 def test_what_leads_to_a_float_output_is_stored_as_float(target) -> None:
-    """segmentation.md 12.2: "the edge into that output stays `Float`" """
+    """ "the edge into that output stays `Float`" """
 
     def build(fd):
         narrow, shifted = sum_and_add(fd, HALF)
@@ -302,7 +302,7 @@ def test_what_leads_to_a_float_output_is_stored_as_float(target) -> None:
 
 
 def test_an_output_that_is_read_keeps_its_type(target) -> None:
-    """segmentation.md 8.7: "nor for an original output" """
+    """ "nor for an original output" """
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -318,7 +318,7 @@ def test_an_output_that_is_read_keeps_its_type(target) -> None:
 
 
 def test_halves_of_a_byte_cross_as_bytes(target) -> None:
-    """segmentation.md 1, 5: "Results do not depend on the cut"; rows of odd length have no place
+    """ "Results do not depend on the cut"; rows of odd length have no place
     for halves of bytes"""
 
     def build(fd):
@@ -331,7 +331,7 @@ def test_halves_of_a_byte_cross_as_bytes(target) -> None:
 
 
 def test_outputs_of_two_types_are_an_error(target) -> None:
-    """segmentation.md 8.7: "Outputs of both types in one fusion are an error with this option";
+    """ "Outputs of both types in one fusion are an error with this option";
     10: "the definition is usable as if it had not been called" """
 
     def build(fd):

@@ -59,7 +59,7 @@ def test_a_boundary_value_dies_with_its_last_reader() -> None:
 
 
 def test_a_value_lives_until_its_last_reader() -> None:
-    """segmentation.md 4: a value that the last of several segments reads"""
+    """A value that the last of several segments reads"""
 
     def build(fd):
         x = matrix(fd)
@@ -77,7 +77,7 @@ def test_a_value_lives_until_its_last_reader() -> None:
 
 
 def test_three_sums(target) -> None:
-    """segmentation.md 12.6: right, and 3 segments"""
+    """Right, and 3 segments"""
     x = randn(32, 64, 8, 128, target=target, dtype=torch.float64)
     fd = define(three_sums)
     assert len(fd.segment([x])) == 3
@@ -85,7 +85,7 @@ def test_three_sums(target) -> None:
 
 
 def test_bytes_alive_during_three_sums(target) -> None:
-    """segmentation.md 12.6: what is alive at most, counted by storage: "the input, which the caller
+    """What is alive at most, counted by storage: "the input, which the caller
     holds; the first sum; the second sum" """
     fd = define(three_sums)
     x = randn(32, 64, 8, 128, target=target, dtype=torch.float64)
@@ -118,7 +118,7 @@ def test_bytes_alive_during_three_sums(target) -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_peak_memory_of_three_sums() -> None:
-    """segmentation.md 12.6: exactly the input, the first sum and the second"""
+    """Exactly the input, the first sum and the second"""
     fd = define(three_sums)
     x = randn(32, 64, 8, 128, target="cuda", dtype=torch.float64)
     fd.segment([x])

@@ -50,7 +50,7 @@ def check_again(fd: FusionDefinition, inputs: list, expected: list, before: list
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_old_scripts_in_segments(name, target, rng) -> None:
-    """segmentation.md 12.5: "written again under a new object, `segment`, `execute`, compare" """
+    """ "written again under a new object, `segment`, `execute`, compare" """
     script = SCRIPTS[name]
     if not script.check_values:
         return  # random numbers
@@ -79,7 +79,7 @@ def check(build, inputs: list) -> FusionDefinition:
 
 
 def test_a_sum_of_a_slice_reshaped_into_broadcasts(target) -> None:
-    """segmentation.md 12.5: extents of resolved dims"""
+    """Extents of resolved dims"""
 
     def build(fd):
         x = matrix(fd)
@@ -92,7 +92,7 @@ def test_a_sum_of_a_slice_reshaped_into_broadcasts(target) -> None:
 
 @pytest.mark.parametrize("lonely", [False, True], ids=["all padded", "one without pad"])
 def test_concatenations_of_symbolic_sizes(target, lonely) -> None:
-    """segmentation.md 12.5: sizes that exist only inside the operation"""
+    """Sizes that exist only inside the operation"""
 
     def build(fd):
         tensors = [matrix(fd) for _ in range(1 if lonely else 3)]
@@ -104,7 +104,7 @@ def test_concatenations_of_symbolic_sizes(target, lonely) -> None:
 
 
 def test_a_squeeze_of_a_reshape_that_resolves_in_a_run(target) -> None:
-    """segmentation.md 12.5: sizes and strides of a resolved boundary value"""
+    """Sizes and strides of a resolved boundary value"""
 
     def build(fd):
         x = matrix(fd)
@@ -120,7 +120,7 @@ def test_a_squeeze_of_a_reshape_that_resolves_in_a_run(target) -> None:
 
 
 def test_an_empty_branch(target) -> None:
-    """segmentation.md 12.5: outputs without definition"""
+    """Outputs without definition"""
 
     def build(fd):
         x = matrix(fd)
@@ -132,7 +132,7 @@ def test_an_empty_branch(target) -> None:
 
 
 def test_composite_operations_cut_inside(target) -> None:
-    """segmentation.md 12.5 and 3.1: a boundary value without a state"""
+    """A boundary value without a state"""
 
     def build(fd):
         x, y = matrix(fd, dtype=DataType.Half), matrix(fd)

@@ -28,7 +28,7 @@ def crossing(fd: FusionDefinition) -> list[str]:
 
 
 def test_unrelated_chains(target) -> None:
-    """segmentation.md 12.1: inputs `[10, 20]` and `[15]`"""
+    """Inputs `[10, 20]` and `[15]`"""
 
     def build(fd):
         a, b = matrix(fd), matrix(fd, 1)
@@ -38,7 +38,7 @@ def test_unrelated_chains(target) -> None:
 
 
 def test_one_input_broadcast_in_two_ways(target) -> None:
-    """segmentation.md 12.1: `[4, 4]` against `[3, 4, 4]` and `[2, 8, 4, 4]`"""
+    """`[4, 4]` against `[3, 4, 4]` and `[2, 8, 4, 4]`"""
 
     def build(fd):
         x, a, b = matrix(fd), matrix(fd, 3), matrix(fd, 4)
@@ -52,7 +52,7 @@ def test_one_input_broadcast_in_two_ways(target) -> None:
 
 
 def test_a_segment_set_between_two_operations(target) -> None:
-    """segmentation.md 12.1: relu, `segment_set`, neg; the second is neg alone; 8.5"""
+    """Relu, `segment_set`, neg; the second is neg alone; 8.5"""
 
     def build(fd):
         return fd.ops.neg(fd.ops.segment_set(fd.ops.relu(matrix(fd))))
@@ -78,7 +78,7 @@ def test_a_segment_set_that_is_an_output_and_is_read(target) -> None:
 
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_two_segment_sets_of_one_value(target, outputs) -> None:
-    """segmentation.md 12.1: "two `segment_set`s of the same value, each read further"; into one
+    """ "two `segment_set`s of the same value, each read further"; into one
     output, and into two"""
 
     def build(fd):
@@ -93,7 +93,7 @@ def test_two_segment_sets_of_one_value(target, outputs) -> None:
 
 
 def test_relu_as_output_and_a_permuted_tail(target) -> None:
-    """segmentation.md 12.1: "permute tail views the boundary value" """
+    """ "permute tail views the boundary value" """
 
     def build(fd):
         relu = fd.ops.relu(matrix(fd))
@@ -107,7 +107,7 @@ def test_relu_as_output_and_a_permuted_tail(target) -> None:
 
 
 def test_a_sum_that_is_an_output_and_divided_by(target) -> None:
-    """segmentation.md 12.1: "pointwise tail with a boundary asked for" """
+    """ "pointwise tail with a boundary asked for" """
 
     def build(fd):
         x = matrix(fd)
@@ -118,7 +118,7 @@ def test_a_sum_that_is_an_output_and_divided_by(target) -> None:
 
 
 def test_reduction_then_another_space(target) -> None:
-    """segmentation.md 12.1: add 1, max over dim 0, add `[n]`, add `[m, n]`"""
+    """Add 1, max over dim 0, add `[n]`, add `[m, n]`"""
 
     def build(fd):
         x, y, z = matrix(fd), matrix(fd, 1), matrix(fd)
@@ -130,7 +130,7 @@ def test_reduction_then_another_space(target) -> None:
 
 
 def test_reduction_then_softmax(target) -> None:
-    """segmentation.md 12.1: `[32, 64, 8]`; "the second is vectorized" """
+    """`[32, 64, 8]`; "the second is vectorized" """
 
     def build(fd):
         total = fd.ops.sum(fd.ops.add(matrix(fd, 3), constant(fd, 1.0)), [2])
@@ -151,7 +151,7 @@ def test_reduction_then_softmax(target) -> None:
 
 
 def test_two_sums_in_a_row(target) -> None:
-    """segmentation.md 12.1: `[2, 5]`; "the profile reports 2" ; 4: profile of the whole run"""
+    """`[2, 5]`; "the profile reports 2"; profile of the whole run"""
 
     def build(fd):
         total = fd.ops.sum(fd.ops.add(matrix(fd), constant(fd, 1.0)), [-1])
@@ -164,7 +164,7 @@ def test_two_sums_in_a_row(target) -> None:
 
 
 def test_a_long_chain_of_nested_reductions(target) -> None:
-    """segmentation.md 12.1: "reductions over nested dims with pointwise between" """
+    """ "reductions over nested dims with pointwise between" """
 
     def build(fd):
         total = fd.ops.sum(fd.ops.exp(matrix(fd, 3)), [2])
@@ -174,7 +174,7 @@ def test_a_long_chain_of_nested_reductions(target) -> None:
 
 
 def test_reductions_beside_each_other(target) -> None:
-    """segmentation.md 12.1: horizontal, over different dims, and of unrelated inputs"""
+    """Horizontal, over different dims, and of unrelated inputs"""
 
     def same_dims(fd):
         x = matrix(fd)
@@ -196,7 +196,7 @@ def test_reductions_beside_each_other(target) -> None:
 
 
 def test_a_straight_line_with_all_outputs(target) -> None:
-    """segmentation.md 12.1: add, permute, mul"""
+    """Add, permute, mul"""
 
     def build(fd):
         total = fd.ops.add(matrix(fd), constant(fd, 1.0))
@@ -207,7 +207,7 @@ def test_a_straight_line_with_all_outputs(target) -> None:
 
 
 def test_views_of_a_computed_value_share_its_memory(target) -> None:
-    """segmentation.md 12.1: two reshapes of one value; "many outputs that are views"; 8.6"""
+    """Two reshapes of one value; "many outputs that are views"; 8.6"""
 
     def build(fd):
         value = fd.ops.exp(matrix(fd))
@@ -224,7 +224,7 @@ def test_views_of_a_computed_value_share_its_memory(target) -> None:
 
 
 def test_a_view_of_the_input_beside_a_computed_output(target) -> None:
-    """segmentation.md 12.1: "no extra segment for the non-view" """
+    """ "no extra segment for the non-view" """
 
     def build(fd):
         x = matrix(fd)
@@ -239,7 +239,7 @@ def test_a_view_of_the_input_beside_a_computed_output(target) -> None:
 
 
 def test_chains_of_inputs_do_not_cross(target) -> None:
-    """segmentation.md 12.2: chains of unary operations of different length, then a binary one"""
+    """Chains of unary operations of different length, then a binary one"""
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -249,7 +249,7 @@ def test_chains_of_inputs_do_not_cross(target) -> None:
 
 
 def test_chains_up_to_an_add_before_a_segment_set(target) -> None:
-    """segmentation.md 12.2: `Half` inputs, cast, neg, sin, add, `segment_set`, output"""
+    """`Half` inputs, cast, neg, sin, add, `segment_set`, output"""
 
     def build(fd):
         x, y = matrix(fd, dtype=HALF), matrix(fd, dtype=HALF)
@@ -261,7 +261,7 @@ def test_chains_up_to_an_add_before_a_segment_set(target) -> None:
 
 
 def test_a_cheap_value_is_computed_where_it_is_read(target) -> None:
-    """segmentation.md 12.2: neg of an input read by sum over 0 and sum over 1, where no kernel
+    """Neg of an input read by sum over 0 and sum over 1, where no kernel
     computes both"""
 
     def build(fd):
@@ -274,7 +274,7 @@ def test_a_cheap_value_is_computed_where_it_is_read(target) -> None:
 
 
 def test_a_value_used_twice_in_one_expression(target) -> None:
-    """segmentation.md 12.2: `add(x, x)` is one value"""
+    """`add(x, x)` is one value"""
 
     def build(fd):
         value = fd.ops.neg(matrix(fd))
@@ -286,7 +286,7 @@ def test_a_value_used_twice_in_one_expression(target) -> None:
 @pytest.mark.parametrize("squeezes", [False, True], ids=["cast", "squeeze"])
 @pytest.mark.parametrize(("dims", "count"), [(((0,), (1,)), 3), (((1,), (1,)), 2)])
 def test_the_narrow_value_crosses(target, dims, count, squeezes) -> None:
-    """segmentation.md 12.2: `segment_set` of a `bfloat16` input, an up-cast or squeeze, two sums"""
+    """`segment_set` of a `bfloat16` input, an up-cast or squeeze, two sums"""
 
     def build(fd):
         if squeezes:
@@ -308,7 +308,7 @@ def test_the_narrow_value_crosses(target, dims, count, squeezes) -> None:
 
 
 def test_constants_never_cross(target) -> None:
-    """segmentation.md 12.2: `full` used by two segments"""
+    """`full` used by two segments"""
 
     def build(fd):
         x, y = matrix(fd), matrix(fd, 1)
@@ -320,7 +320,7 @@ def test_constants_never_cross(target) -> None:
 
 
 def test_nested_sums_in_another_order_of_memory(target) -> None:
-    """segmentation.md 12.2: sum over 2, 0, 0 of `[3, 32, 17]`, permuted memory order; 1: no
+    """Sum over 2, 0, 0 of `[3, 32, 17]`, permuted memory order; 1: no
     reduction dimensions cross"""
 
     def build(fd):
@@ -334,7 +334,7 @@ def test_nested_sums_in_another_order_of_memory(target) -> None:
 
 
 def test_a_boundary_in_its_own_order_of_memory(target) -> None:
-    """segmentation.md 12.2: allocation order, then reshape `[2, 3, 5]` to `[6, 5]`; 11.4"""
+    """Allocation order, then reshape `[2, 3, 5]` to `[6, 5]`; 11.4"""
 
     def build(fd):
         value = fd.ops.stride_order(fd.ops.exp(matrix(fd, 3)), [0, 2, 1])
@@ -350,7 +350,7 @@ def test_a_boundary_in_its_own_order_of_memory(target) -> None:
 
 
 def test_sizes_of_another_input(target) -> None:
-    """segmentation.md 12.2: `[16, 128, 768]` reshaped to `[16, 12, 128, 64]`'s sizes, permuted"""
+    """`[16, 128, 768]` reshaped to `[16, 12, 128, 64]`'s sizes, permuted"""
 
     def build(fd):
         x, other = matrix(fd, 3), matrix(fd, 4)
@@ -378,7 +378,7 @@ RESHAPES = [
 @pytest.mark.parametrize("sliced", [False, True], ids=["one", "slices"])
 @pytest.mark.parametrize(("left", "right", "conflict"), RESHAPES)
 def test_reshapes_of_one_dimension(target, left, right, conflict, sliced) -> None:
-    """segmentation.md 12.4: two reshapes of `[24]`, or of the slices 0:24 and 12:36 of `[36]`"""
+    """Two reshapes of `[24]`, or of the slices 0:24 and 12:36 of `[36]`"""
 
     def build(fd):
         x = fd.define_tensor([36 if sliced else 24], contiguity=True)
@@ -396,7 +396,7 @@ def test_reshapes_of_one_dimension(target, left, right, conflict, sliced) -> Non
 
 
 def test_a_value_meets_a_reshape_of_itself(target) -> None:
-    """segmentation.md 12.4: `x [4, 8] + reshape(reshape(x, [32]), [4, 8])`"""
+    """`x [4, 8] + reshape(reshape(x, [32]), [4, 8])`"""
 
     def build(fd):
         x = matrix(fd)
@@ -407,7 +407,7 @@ def test_a_value_meets_a_reshape_of_itself(target) -> None:
 
 
 def test_reshapes_in_a_row(target) -> None:
-    """segmentation.md 12.4: `[4, 8]` to `[8, 4]` to `[32]`, no other reader"""
+    """`[4, 8]` to `[8, 4]` to `[32]`, no other reader"""
 
     def build(fd):
         return fd.ops.exp(fd.ops.reshape(fd.ops.reshape(matrix(fd), [8, 4]), [32]))
@@ -420,7 +420,7 @@ DIMS = [[0], [0, 1], [0, 1, 2], [-1], [-1, -2], [-1, -2, -3], [0, 2, 4], [1, 3]]
 
 @pytest.mark.parametrize("dims", DIMS, ids=str)
 def test_sums_behind_a_reshape(target, dims) -> None:
-    """segmentation.md 12.4: `[2, 128, 16, 16]` (`Half`), cast, `[2, 32, 4, 16, 16]`, sum"""
+    """`[2, 128, 16, 16]` (`Half`), cast, `[2, 32, 4, 16, 16]`, sum"""
 
     def build(fd):
         x = fd.define_tensor([2, 128, 16, 16], contiguity=True, dtype=HALF)
@@ -432,7 +432,7 @@ def test_sums_behind_a_reshape(target, dims) -> None:
 
 
 def test_group_norm_with_scale_and_bias(target) -> None:
-    """segmentation.md 12.4: group norm; "1 is better" than 2"""
+    """Group norm; "1 is better" than 2"""
 
     def build(fd):
         x = fd.define_tensor([2, 128, 16, 16], contiguity=True)
@@ -454,7 +454,7 @@ def test_group_norm_with_scale_and_bias(target) -> None:
 
 
 def test_forwarding_stops_before_an_output(target) -> None:
-    """segmentation.md 12.2: two chains from two inputs, each ending in an output"""
+    """Two chains from two inputs, each ending in an output"""
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -465,7 +465,7 @@ def test_forwarding_stops_before_an_output(target) -> None:
 
 
 def test_a_cheap_value_and_its_slice(target) -> None:
-    """segmentation.md 12.2: "the forwarded neg lands in the slice's segment" """
+    """ "the forwarded neg lands in the slice's segment" """
 
     def build(fd):
         value = fd.ops.neg(matrix(fd))
@@ -478,7 +478,7 @@ def test_a_cheap_value_and_its_slice(target) -> None:
 
 
 def test_a_slice_alone_of_a_cheap_value_is_one_segment(target) -> None:
-    """segmentation.md 12.2: the same without another reader; 8.2, "forward" """
+    """The same without another reader; 8.2, "forward" """
 
     def build(fd):
         value = fd.ops.exp(fd.ops.neg(matrix(fd)))
@@ -499,7 +499,7 @@ SLICES = [
     ("left", "right", "is_one"), [r[1:] for r in SLICES], ids=[r[0] for r in SLICES]
 )
 def test_reshapes_of_slices_of_one_dimension(target, left, right, is_one) -> None:
-    """segmentation.md 12.4: rows of slices of `[36]`; one kernel has loops for each of them"""
+    """Rows of slices of `[36]`; one kernel has loops for each of them"""
 
     def build(fd):
         value = fd.ops.sin(fd.define_tensor([36], contiguity=True))
@@ -514,7 +514,7 @@ def test_reshapes_of_slices_of_one_dimension(target, left, right, is_one) -> Non
 
 
 def test_reshapes_of_slices_of_all_dimensions(target) -> None:
-    """segmentation.md 12.4: slices of `[4, 5, 6]`, both to `[5, 3, 4]`"""
+    """Slices of `[4, 5, 6]`, both to `[5, 3, 4]`"""
 
     def build(fd):
         x = fd.define_tensor([4, 5, 6], contiguity=True)
@@ -526,7 +526,7 @@ def test_reshapes_of_slices_of_all_dimensions(target) -> None:
 
 @pytest.mark.parametrize("dims", DIMS, ids=str)
 def test_normalization_behind_a_reshape(target, dims) -> None:
-    """segmentation.md 12.4: "the same, then broadcast back, divide, cast to `Half`" """
+    """ "the same, then broadcast back, divide, cast to `Half`" """
 
     def build(fd):
         x = fd.define_tensor([2, 128, 16, 16], contiguity=True, dtype=HALF)
@@ -539,7 +539,7 @@ def test_normalization_behind_a_reshape(target, dims) -> None:
 
 
 def test_group_norm_with_scale_and_bias_first(target) -> None:
-    """segmentation.md 12.4: scale and bias reshaped to `[32, 4]` and applied first: "an
+    """Scale and bias reshaped to `[32, 4]` and applied first: "an
     inner-persistent kernel, and a tail without kernel" """
 
     def build(fd):

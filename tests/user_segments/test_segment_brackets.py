@@ -21,7 +21,7 @@ def cut_in_two(fd: FusionDefinition):
 
 
 def test_segments_are_ordinary_definitions(target) -> None:
-    """segmentation.md 2: ids, `num_fusions()`, attributes, complete definitions in run order"""
+    """Ids, `num_fusions()`, attributes, complete definitions in run order"""
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     segments = fd.segment([x])
@@ -34,7 +34,7 @@ def test_segments_are_ordinary_definitions(target) -> None:
 
 
 def test_equal_segments_have_one_id(target) -> None:
-    """segmentation.md 5: "Two segments that are the same program get the same id." """
+    """ "Two segments that are the same program get the same id." """
 
     def build(fd):
         value = fd.ops.neg(matrix(fd))
@@ -50,14 +50,14 @@ def test_equal_segments_have_one_id(target) -> None:
 
 
 def test_nothing_is_compiled(target) -> None:
-    """segmentation.md 2: "Nothing is run and nothing is compiled." """
+    """ "Nothing is run and nothing is compiled." """
     fd = define(cut_in_two)
     for segment in fd.segment([randn(4, 6, target=target)]):
         assert segment._complete_entry().fec is None
 
 
 def test_nested_inputs_are_flattened(target) -> None:
-    """segmentation.md 2: "nested lists and tuples are flattened", also for `execute`"""
+    """ "nested lists and tuples are flattened", also for `execute`"""
 
     def build(fd):
         x = matrix(fd)
@@ -71,7 +71,7 @@ def test_nested_inputs_are_flattened(target) -> None:
 
 
 def test_segment_again_replaces(target) -> None:
-    """segmentation.md 2: "Calling `segment` again replaces the three attributes." """
+    """ "Calling `segment` again replaces the three attributes." """
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     first = fd.segment([x])
@@ -82,7 +82,7 @@ def test_segment_again_replaces(target) -> None:
 
 
 def test_a_cut_serves_other_sizes(target) -> None:
-    """segmentation.md 2: "sizes stay symbolic": later executions reuse the cut"""
+    """ "sizes stay symbolic": later executions reuse the cut"""
     fd = define(cut_in_two)
     segments = fd.segment([randn(4, 6, target=target)])
     for shape in ((7, 3), (1, 50), (0, 4)):
@@ -92,7 +92,7 @@ def test_a_cut_serves_other_sizes(target) -> None:
 
 
 def test_other_resolutions_run_as_a_whole(target) -> None:
-    """segmentation.md 2: "must notice and fall back to the unsegmented path with a warning" """
+    """ "must notice and fall back to the unsegmented path with a warning" """
 
     def build(fd):
         x = matrix(fd)
@@ -154,7 +154,7 @@ def test_errors_of_the_brackets(target) -> None:
 
 
 def test_a_failed_segment_leaves_the_definition_as_it_was(target) -> None:
-    """segmentation.md 10: wrong inputs as for `execute`; "usable as if it had not been called" """
+    """Wrong inputs as for `execute`; "usable as if it had not been called" """
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     for wrong in ([], [x, x], [3], [x.to(torch.int64)]):
@@ -196,7 +196,7 @@ def test_an_error_of_a_run_names_the_segment_and_the_original(
 
 
 def test_options_reach_the_segments(target) -> None:
-    """segmentation.md 4: `profile` of the whole run, captured text, script of the original"""
+    """`profile` of the whole run, captured text, script of the original"""
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     fd.segment([x])
@@ -213,7 +213,7 @@ def test_options_reach_the_segments(target) -> None:
 
 
 def test_what_execute_passes_on_to_segments() -> None:
-    """segmentation.md 4: `device`, `override_user_schedule` and options; not what is the whole's"""
+    """`device`, `override_user_schedule` and options; not what is the whole's"""
     x = randn(4, 6)
     fd = define(cut_in_two)
     seen = []
@@ -240,7 +240,7 @@ def test_what_execute_passes_on_to_segments() -> None:
 
 
 def test_texts_of_a_run_are_those_of_the_segments(target) -> None:
-    """segmentation.md 4: `last_cuda_code` of the original is that of its last run as a whole"""
+    """`last_cuda_code` of the original is that of its last run as a whole"""
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     segments = fd.segment([x])
@@ -251,7 +251,7 @@ def test_texts_of_a_run_are_those_of_the_segments(target) -> None:
 
 
 def test_captured_texts_are_joined_in_the_order_of_runs() -> None:
-    """segmentation.md 4: `capture_debug_output` with segments"""
+    """`capture_debug_output` with segments"""
     program = """
 import torch
 from nvfuser import FusionDefinition
@@ -276,7 +276,7 @@ assert 0 < text.index("= expf(T0") < text.index("= -T0"), text
 
 
 def test_segments_are_in_the_file_of_the_cache(target, tmp_path) -> None:
-    """segmentation.md 2: a segment is "serialized with the cache" """
+    """A segment is "serialized with the cache" """
     x = randn(4, 6, target=target)
     fd = define(cut_in_two)
     ids = [segment.id() for segment in fd.segment([x])]
@@ -292,7 +292,7 @@ def test_segments_are_in_the_file_of_the_cache(target, tmp_path) -> None:
 
 
 def test_random_numbers_are_drawn_in_one_segment(target) -> None:
-    """segmentation.md 11.4: "in exactly one segment, never duplicated"; 5: missing bounds"""
+    """ "in exactly one segment, never duplicated"; 5: missing bounds"""
 
     def build(fd):
         x = matrix(fd, 3)
@@ -313,7 +313,7 @@ def test_random_numbers_are_drawn_in_one_segment(target) -> None:
 
 
 def test_scalars_are_inputs_or_recomputed(target) -> None:
-    """segmentation.md 11.4 and 1: scalar inputs used in several segments, and computed ones"""
+    """Scalar inputs used in several segments, and computed ones"""
 
     def build(fd):
         x = matrix(fd)
@@ -332,7 +332,7 @@ def test_scalars_are_inputs_or_recomputed(target) -> None:
 
 
 def test_zero_elements_cross(target) -> None:
-    """segmentation.md 11.4: "no launch, right shapes" """
+    """ "no launch, right shapes" """
     fd = define(cut_in_two)
     x = randn(0, 6, target=target)
     fd.segment([x])
@@ -340,7 +340,7 @@ def test_zero_elements_cross(target) -> None:
 
 
 def test_index_spaces(target) -> None:
-    """segmentation.md 3: `inputs()` and `extents()`"""
+    """`inputs()` and `extents()`"""
 
     def tensors(fd):
         return fd.ops.add(matrix(fd), matrix(fd))
@@ -365,7 +365,7 @@ def test_index_spaces(target) -> None:
 
 
 def test_a_value_inside_a_composite_operation_crosses(target) -> None:
-    """segmentation.md 3.1 and 12.5: a private index, one past the last state of the original"""
+    """A private index, one past the last state of the original"""
 
     def build(fd):
         x = matrix(fd)

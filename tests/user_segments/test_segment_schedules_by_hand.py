@@ -24,7 +24,7 @@ def cut(target: str) -> tuple[FusionDefinition, list[torch.Tensor], torch.Tensor
 
 
 def test_a_scheduler_for_each_segment(target) -> None:
-    """segmentation.md 7: the loop of the example; a later `execute` finds the schedules"""
+    """The loop of the example; a later `execute` finds the schedules"""
     fd, inputs, expected = cut(target)
     manager = ArgumentManager(fd, inputs)
     chosen = []
@@ -47,7 +47,7 @@ def test_a_scheduler_for_each_segment(target) -> None:
 
 
 def test_a_segment_scheduled_by_hand_beside_automatic_ones(target) -> None:
-    """segmentation.md 7: "Segments without a schedule use the automatic schedulers." """
+    """ "Segments without a schedule use the automatic schedulers." """
     fd, inputs, expected = cut(target)
     manager = ArgumentManager(fd, inputs)
     manager.put(0, fd.segments[0].execute(manager.arguments(0)))
@@ -90,7 +90,7 @@ def test_a_profile_names_the_schedules_of_segments(target) -> None:
 
 
 def test_another_definition_finds_the_schedule(target) -> None:
-    """segmentation.md 7: "Another definition that happens to equal the segment finds it too." """
+    """ "Another definition that happens to equal the segment finds it too." """
     fd, inputs, _ = cut(target)
     segment = fd.segments[0]
     segment._setup_schedule(inputs[:1])
@@ -113,7 +113,7 @@ def test_a_segment_may_be_run_by_pytorch(target) -> None:
 
 
 def test_a_segment_that_a_library_computes(target) -> None:
-    """segmentation.md 4: a product of matrices between two kernels"""
+    """A product of matrices between two kernels"""
 
     def build(fd: FusionDefinition):
         a, b = matrix(fd), matrix(fd)
@@ -129,7 +129,7 @@ def test_a_segment_that_a_library_computes(target) -> None:
 
 
 def test_a_schedule_of_the_original_is_not_used(target) -> None:
-    """segmentation.md 7: "A schedule on the *original* is not used while it has segments." """
+    """ "A schedule on the *original* is not used while it has segments." """
     x = randn(4, 6, target=target)
 
     def build(fd: FusionDefinition):
@@ -145,7 +145,7 @@ def test_a_schedule_of_the_original_is_not_used(target) -> None:
 
 
 def test_reasons_of_one_segment(target) -> None:
-    """segmentation.md 9: `seg.sched.can_schedule(type)`"""
+    """`seg.sched.can_schedule(type)`"""
     fd, inputs, _ = cut(target)
     segment = fd.segments[0]
     segment._setup_schedule(inputs[:1])
@@ -166,7 +166,7 @@ def test_a_segment_may_run_on_another_device(target) -> None:
 
 
 def test_a_schedule_for_tensors_made_by_hand_is_found(target) -> None:
-    """segmentation.md 7: boundary tensors lie in the order that their printed definition states"""
+    """Boundary tensors lie in the order that their printed definition states"""
 
     def build(fd: FusionDefinition):
         value = fd.ops.stride_order(fd.ops.exp(matrix(fd, 3)), [0, 2, 1])

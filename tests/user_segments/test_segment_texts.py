@@ -29,7 +29,7 @@ def as_segment(build: Callable[..., Any], *inputs: Any) -> list[str]:
 
 
 def test_tensor_inputs() -> None:
-    """segmentation.md 5: constant, symbolic, broadcast and expanded extents; `stride_order`"""
+    """Constant, symbolic, broadcast and expanded extents; `stride_order`"""
 
     def build(fd):
         a = fd.define_tensor([4, -1], contiguity=True)
@@ -54,7 +54,7 @@ def test_tensor_inputs() -> None:
 
 
 def test_scalars_constants_and_extents() -> None:
-    """segmentation.md 5: scalar inputs, constants just before use, extents by the lowest tensor"""
+    """Scalar inputs, constants just before use, extents by the lowest tensor"""
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -165,7 +165,7 @@ def test_forms_of_statements(build, expected) -> None:
 
 
 def test_parts_of_composite_operations() -> None:
-    """segmentation.md 5: `var`, norms and softmax as their parts"""
+    """`var`, norms and softmax as their parts"""
 
     def build(fd):
         x = matrix(fd)
@@ -177,7 +177,7 @@ def test_parts_of_composite_operations() -> None:
 
 
 def test_squeeze_and_reshape() -> None:
-    """segmentation.md 5: `squeeze_expanded=True`; a vector of the resolved sizes"""
+    """`squeeze_expanded=True`; a vector of the resolved sizes"""
 
     def squeezed(fd):
         x = fd.define_tensor([-1, 1], contiguity=[True, None])
@@ -194,7 +194,7 @@ def test_squeeze_and_reshape() -> None:
 
 
 def test_cat_and_pad() -> None:
-    """segmentation.md 5: explicit pads, `manual_padding=1`, widths with the last dimension first"""
+    """Explicit pads, `manual_padding=1`, widths with the last dimension first"""
 
     def joined(fd):
         return fd.ops.cat([matrix(fd), matrix(fd)], 0)
@@ -213,7 +213,7 @@ def test_cat_and_pad() -> None:
 
 
 def test_random_bounds_and_alias_outputs() -> None:
-    """segmentation.md 5: constants 0 and 1; `fd.add_output(T4, T0)`"""
+    """Constants 0 and 1; `fd.add_output(T4, T0)`"""
 
     def drawn(fd):
         x = matrix(fd)
@@ -244,7 +244,7 @@ def test_an_input_that_is_only_updated_comes_last() -> None:
 
 
 def test_an_expression_without_a_definition_form() -> None:
-    """segmentation.md 10: "names the expression; `segment` finalizes and leaves the object" """
+    """ "names the expression; `segment` finalizes and leaves the object" """
 
     def build(fd):
         return fd.ops.neg(fd.ops.segment_set(fd.ops.exp(matrix(fd))))

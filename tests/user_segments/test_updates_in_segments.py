@@ -9,7 +9,7 @@ from nvfuser import FusionDefinition
 
 
 def test_a_late_boundary_updates_an_input(target) -> None:
-    """segmentation.md 12.3: neg, `segment_set` aliasing the input, relu of it as output"""
+    """Neg, `segment_set` aliasing the input, relu of it as output"""
 
     def build(fd):
         x = matrix(fd)
@@ -26,7 +26,7 @@ def test_a_late_boundary_updates_an_input(target) -> None:
 
 
 def test_an_update_in_the_last_of_several_segments(target) -> None:
-    """segmentation.md 12.3 and 11.3: "input updated, earlier segments saw the old value" """
+    """ "input updated, earlier segments saw the old value" """
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -48,7 +48,7 @@ def test_an_update_in_the_last_of_several_segments(target) -> None:
 
 
 def test_an_update_that_is_returned_as_well(target) -> None:
-    """segmentation.md 11.3: "if `t` is also an ordinary output it is returned as well" """
+    """ "if `t` is also an ordinary output it is returned as well" """
 
     def build(fd):
         x, y = matrix(fd), matrix(fd)
@@ -66,7 +66,7 @@ def test_an_update_that_is_returned_as_well(target) -> None:
 
 
 def test_trivial_updates_are_one_segment(target) -> None:
-    """segmentation.md 12.1: in-place update, also through a reshape"""
+    """In-place update, also through a reshape"""
 
     def plain(fd):
         x = matrix(fd)
@@ -83,7 +83,7 @@ def test_trivial_updates_are_one_segment(target) -> None:
 
 
 def test_a_permuted_copy_shares_the_pointer_of_the_input(target) -> None:
-    """segmentation.md 12.3: "permuted output shares the input's pointer" """
+    """ "permuted output shares the input's pointer" """
 
     def build(fd):
         x = matrix(fd)
@@ -100,7 +100,7 @@ def test_a_permuted_copy_shares_the_pointer_of_the_input(target) -> None:
 
 
 def test_outputs_that_are_given_twice(target) -> None:
-    """segmentation.md 12.3 and 11.2: mid, mid, out, out with a boundary between mid and out"""
+    """Mid, mid, out, out with a boundary between mid and out"""
 
     def build(fd):
         mid = fd.ops.exp(matrix(fd))
@@ -115,7 +115,7 @@ def test_outputs_that_are_given_twice(target) -> None:
 
 
 def test_an_input_that_is_an_output(target) -> None:
-    """segmentation.md 11.1 and 12.3: the same pointer, no segment of its own; also rank 0"""
+    """The same pointer, no segment of its own; also rank 0"""
 
     def build(fd):
         x, scalar = matrix(fd), fd.define_tensor([])
@@ -134,7 +134,7 @@ def test_an_input_that_is_an_output(target) -> None:
 
 
 def test_only_inputs_are_outputs(target) -> None:
-    """segmentation.md 11.1: "It needs no segment." """
+    """ "It needs no segment." """
     x = randn(4, target=target)
     fd = define(lambda fd: matrix(fd, 1))
     assert fd.segment([x]) == []
@@ -142,7 +142,7 @@ def test_only_inputs_are_outputs(target) -> None:
 
 
 def test_two_original_indices_of_one_value(target) -> None:
-    """segmentation.md 11.2: the map names the lowest of them; the table serves both"""
+    """The map names the lowest of them; the table serves both"""
 
     def build(fd):
         x = matrix(fd)
@@ -159,7 +159,7 @@ def test_two_original_indices_of_one_value(target) -> None:
 
 
 def test_a_value_read_by_two_segments_that_is_an_output(target) -> None:
-    """segmentation.md 11.2: "kept to the end" """
+    """ "kept to the end" """
 
     def build(fd):
         value = fd.ops.segment_set(fd.ops.exp(matrix(fd)))
@@ -169,7 +169,7 @@ def test_a_value_read_by_two_segments_that_is_an_output(target) -> None:
 
 
 def test_an_unused_input_stays(target) -> None:
-    """segmentation.md 11.4: "stays in the table, no error" """
+    """ "stays in the table, no error" """
 
     def build(fd: FusionDefinition):
         x = matrix(fd)
@@ -181,7 +181,7 @@ def test_an_unused_input_stays(target) -> None:
 
 
 def test_a_non_contiguous_input_is_updated(target) -> None:
-    """segmentation.md 12.5: in-place update of a non-contiguous input"""
+    """In-place update of a non-contiguous input"""
 
     def build(fd):
         x = fd.define_tensor([-1, -1], contiguity=False)

@@ -39,7 +39,7 @@ def nvfuser_fusion_id{id}(fd : FusionDefinition) -> None :
 
 
 def test_reduction_broadcast_pointwise(target) -> None:
-    """segmentation.md 6.1: texts, inputs, outputs, maps and last uses"""
+    """Texts, inputs, outputs, maps and last uses"""
     inputs = [randn(2, 32, target=target), randn(2, 128, target=target)]
     fd = define(reduced_and_subtracted)
     assert fd.id() == 0
@@ -55,7 +55,7 @@ def test_reduction_broadcast_pointwise(target) -> None:
 
 
 def test_the_table_of_a_run() -> None:
-    """segmentation.md 6.1: what the table holds at the start and behind each segment"""
+    """What the table holds at the start and behind each segment"""
     inputs = [randn(2, 32), randn(2, 128)]
     fd = define(reduced_and_subtracted)
     segments = fd.segment(inputs)
@@ -94,7 +94,7 @@ def softmax_like(fd: FusionDefinition):
 
 
 def test_a_row_that_fits_on_chip_is_one_kernel(target) -> None:
-    """segmentation.md 6.2: `[128, 1024]`, and the state that is left: none"""
+    """`[128, 1024]`, and the state that is left: none"""
     x = randn(128, 1024, target=target)
     fd = define(softmax_like)
     assert fd.segment([x]) == []
@@ -104,7 +104,7 @@ def test_a_row_that_fits_on_chip_is_one_kernel(target) -> None:
 
 
 def test_a_row_that_does_not_fit_is_cut(target) -> None:
-    """segmentation.md 6.2: a row of 2**24 floats; every piece is accepted, and maps keep the rules
+    """A row of 2**24 floats; every piece is accepted, and maps keep the rules
 
     The cut is another one than in the example: where a row-wide result is cheap it is computed
     again from the input instead of crossing, so that less memory moves.
@@ -134,7 +134,7 @@ EXPAND = """    T0 = fd.define_tensor(shape=[1], contiguity=[None], {matrix})
 
 
 def test_an_extent_from_elsewhere(target) -> None:
-    """segmentation.md 6.3: the size of a tensor that the piece does not have"""
+    """The size of a tensor that the piece does not have"""
 
     def build(fd: FusionDefinition):
         t0 = fd.define_tensor([1], contiguity=[None])

@@ -69,7 +69,7 @@ def check(define: Callable[[FusionDefinition], None], inputs: list[Any]) -> None
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_an_operation_has_a_definition_form(name: str, rng: torch.Generator) -> None:
-    """segmentation.md 5: "written from its IR" """
+    """ "written from its IR" """
     if name in RANDOM:
         return
     _check_call(name, make_inputs(rng))
