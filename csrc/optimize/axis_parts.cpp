@@ -1,6 +1,7 @@
 #include "optimize/axis_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/domain_exprs.h"
 #include "ir/scalar.h"
@@ -79,11 +80,11 @@ bool AxisParts::equate(const std::vector<Part>& a, const std::vector<Part>& b) {
     return one.size() == 1 && many.size() > 1 && std::ranges::find(many, one[0]) == many.end();
   };
   if (is_whole(left, right)) {
-    parts_[left.front()].inside = right;
+    parts_[left.front()].inside = std::move(right);
     return true;
   }
   if (is_whole(right, left)) {
-    parts_[right.front()].inside = left;
+    parts_[right.front()].inside = std::move(left);
     return true;
   }
   while (!left.empty() && !right.empty()) {

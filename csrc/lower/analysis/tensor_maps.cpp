@@ -75,7 +75,7 @@ class MapFinder {
 
   /// For each axis of the tensor in global memory that of the copy: a broadcast has more of them.
   [[nodiscard]] IterDomains axes_of_copy() const {
-    const IterDomains axes = TensorDomain::no_reductions(copy_->logical());
+    IterDomains axes = TensorDomain::no_reductions(copy_->logical());
     if (!is_load_ || copy_->has_root()) {
       return axes;
     }
