@@ -17,6 +17,7 @@ struct ClusterParts {
   static constexpr unsigned kWords = (sizeof(T) + 3) / 4;
   unsigned* first;
   unsigned parts_of_block;
+  unsigned barrier; // which counts them
 
   NVF_FUNCTION unsigned* at(unsigned block, unsigned part) const {
     return first + (block * parts_of_block + part) * kWords;
@@ -27,7 +28,7 @@ struct ClusterParts {
     const unsigned address = shared_address(at(block_of_cluster(), part));
 #pragma unroll
     for (unsigned i = 0; i < kWords; ++i) {
-      store_in_block(to_block, address + 4 * i, words[i]);
+      send_to_block(to_block, address + 4 * i, words[i], barrier);
     }
   }
   NVF_FUNCTION T received(unsigned block, unsigned part) const {
@@ -62,7 +63,8 @@ NVF_FUNCTION T combine_in_cluster(T value, T none, Op op, void* scratch, Cluster
   const unsigned skipped = (threads * sizeof(T) + 15) / 16 * 16;
   const unsigned half = kBlocks * segments * warps * ClusterParts<T>::kWords;
   auto* words = reinterpret_cast<unsigned*>(static_cast<char*>(scratch) + skipped);
-  const ClusterParts<T> parts = {words + turns.begin() * half, segments * warps};
+  words += turns.begin(4 * half) * half;
+  const ClusterParts<T> parts = {words, segments * warps, turns.barrier()};
   const unsigned first_part = segment * warps;
   if (is_in_warps) {
     if (member % kWarpSize < kBlocks) {

@@ -26,7 +26,9 @@ struct ClusterStages : BulkStages<kBarriers> {
     cluster_wait();
   }
 
-  /// The warp has read a stage: a lane for each block says so there.
+  /// The warp has read a stage: a lane for each block says so there. A release for the cluster
+  /// would wait until all that the warp ever stored is seen by the GPU; here nothing has to be
+  /// seen, only what was read must have been.
   NVF_FUNCTION void arrive_empty() {
     __syncwarp();
     unsigned lane = 0;
@@ -36,7 +38,7 @@ struct ClusterStages : BulkStages<kBarriers> {
           "{\n"
           "  .reg .b32 remote;\n"
           "  mapa.shared::cluster.u32 remote, %0, %1;\n"
-          "  mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+          "  mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
           "}"
           :
           : "r"(this->empty(this->handed_back)), "r"(lane)

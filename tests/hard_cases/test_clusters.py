@@ -391,9 +391,9 @@ def test_threads_exchange_through_distributed_shared_memory():
         source = executor.kernel_source()
         ptx = compile_cuda_source(source, architecture="compute_90").decode()
         barriers = re.findall(r"barrier\.cluster\.(\w+)", ptx)
-        assert barriers.count("arrive") == barriers.count("wait") == 3
+        assert barriers == ["arrive", "wait"]  # when the kernel begins: turns wait for bytes
         assert "mapa.shared::cluster" in ptx
-        assert "st.shared::cluster" in ptx
+        assert "st.async" in ptx
         assert ".local" not in ptx
 
 

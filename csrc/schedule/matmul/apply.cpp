@@ -128,12 +128,11 @@ class ProductSchedule {
     bind_tiles(sum_, 2);
   }
 
-  /// A tensor [m.., n] of the epilogue. A tile that is whole is tested once.
+  /// A tensor [m.., n] of the epilogue.
   void schedule_result(TensorView* out) {
     merge_axes(out, 0, num_m());
     arrange_axes(out, split_tiles(out));
     transform::apply_mma_swizzle(out, params_.mma_macro, std::nullopt);
-    out->axis(-3)->parallelize(ParallelType::Unswitch);
     bind_tiles(out, 0);
   }
 
