@@ -11,8 +11,17 @@ import torch
 import torch.nn.functional as F
 from cuda_kernels import cuda_text
 from scheduled_runs import check_prints_as_python, define
+from suite_kernels import OnlyReserved
 
-from nvfuser_direct import DataType, KernelExecutor, ParallelType, SchedulerType, schedule
+from nvfuser_direct import (
+    DataType,
+    KernelExecutor,
+    LaunchParams,
+    ParallelType,
+    SchedulerType,
+    schedule,
+    segment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -207,6 +216,98 @@ def test_parts_of_sums_are_added_up_in_both_ways(
     found = executor.run(here, params.lparams, params.cparams)
     for own, reference in zip(found, gradients(True, *inputs), strict=True):
         torch.testing.assert_close(own.cpu().double(), reference, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("has_mean", "dtype", "rows", "columns", "cluster", "stages"),
+    [
+        (False, torch.float16, 256, 92923, 4, 1),
+        (False, torch.float16, 521, 189187, 8, 1),
+        (True, torch.bfloat16, 191, 131072, 8, 2),
+        (True, torch.float32, 83, 225427, 16, 1),
+    ],
+    ids=str,
+)
+def test_registers_have_the_sums_of_long_rows_alone(
+    has_mean: bool, dtype: torch.dtype, rows: int, columns: int, cluster: int, stages: int
+) -> None:
+    """Clusters keep the rows in shared memory; one kernel reads them once."""
+    with OnlyReserved():
+        x, w = torch.empty(rows, columns, dtype=dtype), torch.empty(columns, dtype=dtype)
+    fusion = define(backward(has_mean), [x, x, w], static_sizes=True).fusion
+    (group,) = segment(fusion, [x, x, w], "cuda").groups
+    assert group.scheduler == INNER_OUTER
+    params = group.params
+    assert params.keeps_rows_in_shared_memory
+    assert (params.blocks_per_cluster, params.circular_buffer_stages) == (cluster, stages)
+    of_thread = params.batches_per_block_inner_reduction * params.unroll_factor_inner_reduction
+    assert 0 <= of_thread * 32 * params.lparams.bdimy * cluster - columns < columns // 10
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rows", "columns"),
+    [(torch.float32, 3, 250001), (torch.float16, 128, 262144)],
+    ids=["few-rows", "whole-vectors"],
+)
+def test_rows_of_the_largest_clusters_are_cut_off_columns(
+    dtype: torch.dtype, rows: int, columns: int
+) -> None:
+    """Where rows are fewer than clusters, or whole vectors are read quickly enough twice."""
+    with OnlyReserved():
+        x, w = torch.empty(rows, columns, dtype=dtype), torch.empty(columns, dtype=dtype)
+    fusion = define(backward(True), [x, x, w], static_sizes=True).fusion
+    schedulers = [group.scheduler for group in segment(fusion, [x, x, w], "cuda").groups]
+    assert len(schedulers) > 1
+    assert INNER_OUTER not in schedulers
+
+
+@pytest.mark.parametrize("has_mean", [True, False], ids=["layernorm", "rmsnorm"])
+@pytest.mark.parametrize(
+    ("dtype", "shape", "cluster", "stages", "lanes"),
+    [
+        (torch.bfloat16, (9, 501), 1, 1, 1),
+        (torch.float16, (7, 1021), 2, 1, 1),
+        (torch.float32, (11, 515), 2, 2, 1),
+        (torch.bfloat16, (13, 1024), 2, 2, 8),
+        (torch.bfloat16, (5, 1000), 1, 1, 8),
+    ],
+    ids=str,
+)
+def test_rows_in_shared_memory(
+    target: str,
+    has_mean: bool,
+    dtype: torch.dtype,
+    shape: tuple[int, int],
+    cluster: int,
+    stages: int,
+    lanes: int,
+) -> None:
+    shapes = [shape, shape, (shape[1],)]
+    inputs = [random(*s, dtype=dtype, seed=seed) for seed, s in enumerate(shapes)]
+    here = [x.to(target) for x in inputs]
+    fusion = define(backward(has_mean), here).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, here, "cuda")
+    vectors, warps, blocks = -(-shape[1] // (cluster * lanes)), 2, 4
+    params.multiple_reds_per_blk = False
+    params.project_persistent_buffers = False
+    params.keeps_rows_in_shared_memory = True
+    params.circular_buffer_stages = stages
+    params.blocks_per_cluster = cluster
+    params.blocks_per_reduction = blocks
+    params.unroll_factor_inner_reduction = lanes
+    params.batches_per_block_inner_reduction = -(-vectors // (32 * warps))
+    params.vector_widths = [lanes] * len(params.vector_widths)
+    params.vectorization_factor_tmp_gmem_write = min(lanes, 4)
+    grid = (cluster, blocks) if cluster > 1 else (blocks, -1)
+    params.lparams = LaunchParams(*grid, -1, 32, warps, -1)
+    schedule.schedule(fusion, INNER_OUTER, params)
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, here, params.lparams, params.cparams)
+    found = executor.run(here, params.lparams, params.cparams)
+    for own, reference in zip(found, gradients(has_mean, *inputs), strict=True):
+        rtol, atol = TOLERANCES[dtype]
+        torch.testing.assert_close(own.cpu().double(), reference, rtol=rtol, atol=atol)
 
 
 @pytest.mark.parametrize(("columns", "threads"), [(53, 8), (209, 16), (255, 32)])

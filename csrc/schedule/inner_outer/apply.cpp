@@ -67,10 +67,10 @@ class Recipe {
         outer_(find_outer(summary)) {}
 
   void apply() {
-    if (params_.project_persistent_buffers) {
+    if (params_.project_persistent_buffers || params_.keeps_rows_in_shared_memory) {
       recompute_in_each_pass(summary_);
     }
-    const std::vector<TensorView*> moved = cache_global_tensors(problem_.accesses);
+    const std::vector<MovedTensor> moved = move_global_tensors();
     widths_ = widths_of(problem_, params_, params_.unroll_factor_inner_reduction);
     keep_columns(moved);
     stage_rows(moved);
@@ -136,28 +136,53 @@ class Recipe {
 
   // ---- First stage ------------------------------------------------------------------------------
 
-  /// Tensors that all rows share are loaded once, and not inlined into the loop over rows.
-  void keep_columns(const std::vector<TensorView*>& moved) {
-    for (size_t i = 0; i < moved.size(); ++i) {
-      if (moved[i] != nullptr && is_of_columns(problem_.accesses[i], problem_)) {
-        outside_.push_back(moved[i]);
+  /// The tensors that load and store. Where shared memory keeps rows, each pass loads what it
+  /// needs.
+  [[nodiscard]] std::vector<MovedTensor> move_global_tensors() const {
+    if (params_.keeps_rows_in_shared_memory) {
+      return cache_for_each_reader(problem_.accesses);
+    }
+    std::vector<MovedTensor> moved;
+    const std::vector<TensorView*> tensors = cache_global_tensors(problem_.accesses);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i] != nullptr) {
+        moved.push_back({tensors[i], i});
+      }
+    }
+    return moved;
+  }
+
+  /// Tensors that all rows share are loaded once, and not inlined into the loop over rows; unless
+  /// registers have no room for them beside the sums.
+  void keep_columns(const std::vector<MovedTensor>& moved) {
+    for (const MovedTensor& each : moved) {
+      if (!params_.keeps_rows_in_shared_memory &&
+          is_of_columns(problem_.accesses[each.access], problem_)) {
+        outside_.push_back(each.tensor);
       }
     }
   }
 
-  /// Rows pass through shared memory, where the next one arrives while one is computed with.
-  void stage_rows(const std::vector<TensorView*>& moved) {
-    staged_.assign(moved.size(), nullptr);
-    for (size_t i = 0; i < moved.size(); ++i) {
+  /// Rows pass through shared memory, where the next one arrives while one is computed with, or
+  /// stay there.
+  void stage_rows(const std::vector<MovedTensor>& moved) {
+    for (size_t i = 0; i < problem_.accesses.size(); ++i) {
       const TensorAccess& access = problem_.accesses[i];
-      if (params_.circular_buffer_stages > 1 && moved[i] != nullptr &&
-          is_staged(access, widths_[i])) {
-        staged_[i] = stage_in_shared_memory(access, widths_[i], {moved[i]});
+      std::vector<TensorView*> loads;
+      for (const MovedTensor& each : moved) {
+        if (each.access == i) {
+          loads.push_back(each.tensor);
+        }
+      }
+      const bool passes = params_.circular_buffer_stages > 1 && is_staged(access, widths_[i]);
+      const bool stays = params_.keeps_rows_in_shared_memory && is_streamed(access);
+      if (!loads.empty() && (passes || stays)) {
+        staged_.push_back({stage_in_shared_memory(access, widths_[i], loads), i});
       }
     }
   }
 
-  void schedule_rows(const std::vector<TensorView*>& moved) {
+  void schedule_rows(const std::vector<MovedTensor>& moved) {
     LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
     deal_rows(loops);
     loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
@@ -197,18 +222,19 @@ class Recipe {
   }
 
   void prefetch_rows(const LoopRoles& loops) const {
-    for (TensorView* staged : staged_) {
-      if (staged != nullptr) {
-        transform::inline_at(loops.tensor(), loops.position(Unroll), false, {staged});
-        staged->circular_buffer(params_.circular_buffer_stages, params_.circular_buffer_stages - 1);
+    const int64_t stages = params_.circular_buffer_stages;
+    for (const MovedTensor& row : staged_) {
+      transform::inline_at(loops.tensor(), loops.position(Unroll), false, {row.tensor});
+      if (stages > 1 && is_staged(problem_.accesses[row.access], widths_[row.access])) {
+        row.tensor->circular_buffer(stages, stages - 1);
       }
     }
   }
 
-  void vectorize(const std::vector<TensorView*>& moved) const {
-    for (size_t i = 0; i < moved.size(); ++i) {
-      if (moved[i] != nullptr && std::ranges::find(second_, moved[i]) == second_.end()) {
-        vectorize_access(moved[i], widths_[i], params_.unroll_factor_inner_reduction);
+  void vectorize(const std::vector<MovedTensor>& moved) const {
+    for (const MovedTensor& each : moved) {
+      if (std::ranges::find(second_, each.tensor) == second_.end()) {
+        vectorize_access(each.tensor, widths_[each.access], params_.unroll_factor_inner_reduction);
       }
     }
   }
@@ -263,8 +289,9 @@ class Recipe {
           partials_[i].tensor(), partials_[i].position(Unroll), /*best_effort=*/true, {loads_[i]});
     }
     std::vector<TensorView*> placed = loads_;
-    for (const auto* tensors : {&outside_, &staged_}) {
-      placed.insert(placed.end(), tensors->begin(), tensors->end());
+    placed.insert(placed.end(), outside_.begin(), outside_.end());
+    for (const MovedTensor& row : staged_) {
+      placed.push_back(row.tensor);
     }
     transform::inline_most(fusion_, computed_without(fusion_, placed));
   }
@@ -276,7 +303,7 @@ class Recipe {
   std::vector<Outer> outer_;
   std::vector<int64_t> widths_;      // of the accesses
   std::vector<TensorView*> outside_; // loads before the loop over rows
-  std::vector<TensorView*> staged_;  // in shared memory, as the accesses; nullptr: none
+  std::vector<MovedTensor> staged_;  // in shared memory
   std::vector<ReductionResults> inner_;
   std::vector<TensorView*> second_; // tensors of the second stage
   std::vector<LoopRoles> sums_;     // of the second stage, as in `outer_`

@@ -29,7 +29,7 @@ KernelFigures find_figures(
         is_streamed(access) ? figures.threads * of_thread * size_bytes(access.tensor->dtype()) : 0;
   }
   const int64_t stages = params.circular_buffer_stages;
-  figures.shared_bytes = stages > 1 ? stages * row_bytes : 0;
+  figures.shared_bytes = stages > 1 || params.keeps_rows_in_shared_memory ? stages * row_bytes : 0;
   figures.load_bytes_of_block = std::max<int64_t>(stages - 1, 1) * row_bytes;
 
   // Parts of the sums over rows stay in the second cache: they are no traffic.

@@ -32,6 +32,10 @@ constexpr int64_t kFewestOtherRegisters = 24;
 /// Blocks of a multiprocessor that load rows when they need them: while one waits, another
 /// computes.
 constexpr int64_t kEnoughBlocks = 2;
+/// Shared memory for the values that threads and blocks of a cluster send each other.
+constexpr int64_t kScratchBytesOfThread = 16;
+/// Registers of a thread that loads from shared memory for each pass, for everything but sums.
+constexpr int64_t kRegistersBesideSums = 32;
 /// Multiprocessors come in groups, each with whole clusters: of larger ones it leaves a rest.
 constexpr int64_t kLargeCluster = 4;
 constexpr int64_t kShareInClusters = 7;
@@ -185,6 +189,43 @@ std::optional<RowLayout> find_row_of_cluster(
   return std::nullopt;
 }
 
+/// The layout of rows that stay in the shared memory of clusters of so many blocks: each pass loads
+/// what it needs of them, and of the columns that all rows share. One block has a multiprocessor.
+/// No value: there is no room, rows are fewer than clusters, or no vectors arrive ahead of their
+/// row: a kernel for rows and one for columns read vectors faster.
+std::optional<RowLayout> find_row_in_shared_memory(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    int64_t cluster) {
+  const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
+  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster, .is_in_shared_memory = true};
+  const int64_t vectors = ceil_div(ceil_div(sizes.reduced, cluster), row.lanes);
+  const int64_t most_warps = target.max_threads_per_block / kWarp;
+  row.warps = std::min(bucket_above(ceil_div(vectors * row.lanes, kElements * kWarp)), most_warps);
+  row.batches = ceil_div(vectors, row.warps * row.threads);
+  row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
+  row.warps = ceil_div(ceil_div(vectors, row.batches), row.threads);
+  row.warps = sizes.is_of_one_length ? row.warps : bucket_above(row.warps);
+  const int64_t threads = row.warps * row.threads;
+  const int64_t elements = row.batches * row.lanes; // of a thread
+  const int64_t needed = elements * bytes.sums / kRegisterBytes + kRegistersBesideSums;
+  row.registers = registers_of_thread(target, target.registers_per_sm, threads, 1);
+  row.blocks = resident_clusters(target, 1, cluster);
+  const bool has_turns = sizes.kept > row.blocks;
+  const int64_t room = target.shared_bytes_per_sm - 2 * target.reserved_shared_bytes -
+                       threads * kScratchBytesOfThread;
+  const int64_t stage_bytes = threads * elements * bytes.streamed;
+  const bool arrives_early = bytes.staged == bytes.streamed && has_turns;
+  row.stages = arrives_early && kStages * stage_bytes <= room ? kStages : 1;
+  const bool waits_for_vectors = row.lanes > 1 && row.stages == 1;
+  if (needed > row.registers || row.stages * stage_bytes > room || sizes.kept < row.blocks ||
+      waits_for_vectors || find_unrepeatable(summary)) {
+    return std::nullopt;
+  }
+  return row;
+}
+
 /// How the parts of sums over rows are added up once all rows are done: the threads of a block
 /// share those of some columns, or each has columns of its own. Where parts are few and rows long,
 /// the former takes many rounds.
@@ -220,6 +261,14 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       return row;
     }
   }
+  // The largest clusters meet slowly: whole vectors are read faster twice, by a kernel for rows and
+  // one for columns.
+  const int64_t widest = sizes.vectors.lanes > 1 ? most : target.max_cluster_size;
+  for (int64_t cluster = 2; cluster <= widest; cluster *= 2) {
+    if (const auto row = find_row_in_shared_memory(summary, target, sizes, cluster)) {
+      return row;
+    }
+  }
   return std::nullopt;
 }
 
@@ -244,6 +293,7 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->block_dim_inner_reduction_extra = ParallelType::TIDy;
   params->blocks_per_reduction = row.blocks;
   params->project_persistent_buffers = row.keeps_inputs;
+  params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
   params->circular_buffer_stages = row.stages;
   choose_second_stage(row, sizes.reduced, *params);
   params->vectorization_factor_tmp_gmem_write =

@@ -7,7 +7,8 @@
 // on chip, while the next one is on its way to shared memory; sums over rows stay in registers from
 // row to row, are stored once for each block, and after a barrier of the grid all blocks add them
 // up, each some columns. Where few blocks with whole rows fit on a multiprocessor, the blocks of a
-// cluster share each row.
+// cluster share each row; where their registers have room for the sums alone, rows stay in shared
+// memory.
 #pragma once
 
 #include "schedule/scheduler.h"
@@ -36,8 +37,9 @@ struct RowLayout {
   int64_t stages = 1;        // rows in shared memory; 1: none
   int64_t registers = 255;   // of a thread at most, so that all blocks are resident
   bool keeps_inputs = false; // and computes from them anew in each pass over a row
+  bool is_in_shared_memory = false; // where each pass loads from; registers have the sums alone
 };
-/// No value: registers cannot hold a row and its sums.
+/// No value: there is no room for a row and its sums on chip.
 [[nodiscard]] std::optional<RowLayout> find_row_layout(
     const FusionSummary& summary, const RunFacts& facts);
 
