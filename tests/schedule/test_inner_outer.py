@@ -244,6 +244,19 @@ def test_registers_have_the_sums_of_long_rows_alone(
     assert 0 <= of_thread * 32 * params.lparams.bdimy * cluster - columns < columns // 10
 
 
+@pytest.mark.parametrize("columns", [190001, 150001, 196607], ids=str)
+def test_rows_leave_shared_memory_for_what_threads_send(columns: int) -> None:
+    with OnlyReserved():
+        x, w = torch.empty(500, columns), torch.empty(columns)
+    fusion = define(backward(True), [x, x, w], static_sizes=True).fusion
+    params = schedule.schedule(fusion, INNER_OUTER, [x, x, w], "cuda")
+    assert params.keeps_rows_in_shared_memory
+    text = cuda_text(fusion)
+    begins = [int(offset) for offset in re.findall(r"smem \+ (\d+)", text)]
+    of_a_reduction = 2 * 4 * (32 * params.lparams.bdimy) + 2 * 8 * 16 * params.lparams.bdimy
+    assert max(begins) + of_a_reduction <= 227 * 1024
+
+
 @pytest.mark.parametrize(
     ("dtype", "rows", "columns"),
     [(torch.float32, 3, 250001), (torch.float16, 128, 262144)],

@@ -32,8 +32,6 @@ constexpr int64_t kFewestOtherRegisters = 24;
 /// Blocks of a multiprocessor that load rows when they need them: while one waits, another
 /// computes.
 constexpr int64_t kEnoughBlocks = 2;
-/// Shared memory for the values that threads and blocks of a cluster send each other.
-constexpr int64_t kScratchBytesOfThread = 16;
 /// Registers of a thread that loads from shared memory for each pass, for everything but sums.
 constexpr int64_t kRegistersBesideSums = 32;
 /// Multiprocessors come in groups, each with whole clusters: of larger ones it leaves a rest.
@@ -69,6 +67,21 @@ ElementBytes bytes_of_element(const FusionSummary& summary, const VectorWidths& 
   }
   for (const ReductionFacts* facts : outer_reductions(summary)) {
     bytes.sums += std::max(size_bytes(facts->out->dtype()), kRegisterBytes);
+  }
+  return bytes;
+}
+
+/// Shared memory of a block for values that its threads, and the blocks of its cluster, send each
+/// other: each reduction of rows has a value for each thread, and for each warp of the cluster two.
+int64_t scratch_bytes(const FusionSummary& summary, const RowLayout& row) {
+  const std::vector<const ReductionFacts*> outer = outer_reductions(summary);
+  const int64_t warps = row.warps * row.cluster;
+  int64_t bytes = 0;
+  for (const ReductionFacts& facts : summary.reductions()) {
+    if (std::ranges::find(outer, &facts) == outer.end()) {
+      bytes += std::max(size_bytes(facts.out->dtype()), kRegisterBytes) *
+               (row.warps * row.threads + 2 * warps);
+    }
   }
   return bytes;
 }
@@ -213,8 +226,8 @@ std::optional<RowLayout> find_row_in_shared_memory(
   row.registers = registers_of_thread(target, target.registers_per_sm, threads, 1);
   row.blocks = resident_clusters(target, 1, cluster);
   const bool has_turns = sizes.kept > row.blocks;
-  const int64_t room = target.shared_bytes_per_sm - 2 * target.reserved_shared_bytes -
-                       threads * kScratchBytesOfThread;
+  const int64_t room =
+      target.max_shared_bytes - target.reserved_shared_bytes - scratch_bytes(summary, row);
   const int64_t stage_bytes = threads * elements * bytes.streamed;
   const bool arrives_early = bytes.staged == bytes.streamed && has_turns;
   row.stages = arrives_early && kStages * stage_bytes <= room ? kStages : 1;
