@@ -24,7 +24,7 @@ from machine_code import (
     resources,
     stores,
 )
-from suite_kernels import cases, optimized
+from suite_kernels import SPILL_A_REGISTER, cases, optimized
 
 from nvfuser_direct import DataType, HeuristicParams, SchedulerType, schedule, segment
 
@@ -52,7 +52,7 @@ class Piece:
     has_exact_exponentials : bool
         Whether values that are left of many elements have some: their error would be seen.
     stack_bytes : int
-        Registers that are spilled, at most.
+        Registers that are spilled, at most, beside those of `SPILL_A_REGISTER`.
     """
 
     case: str
@@ -85,9 +85,8 @@ PIECES = [
     Piece("layernorm_bwd_bf16_16384x4096", narrow_loads=STATISTICS, narrow_stores=frozenset({2})),
     Piece("rmsnorm_bwd_bf16_16384x4096", narrow_loads=STATISTICS, narrow_stores=frozenset({2})),
     Piece("softmax_fwd_bf16_32768x4096", has_exponentials=True),
-    # These keep 64 elements in 64 registers: one is spilled for a few instructions, once for a row.
-    Piece("softmax_fwd_bf16_4096x32768", has_exponentials=True, stack_bytes=8),
-    Piece("softmax_fwd_bf16_1024x262144", has_exponentials=True, stack_bytes=8),
+    Piece("softmax_fwd_bf16_4096x32768", has_exponentials=True),
+    Piece("softmax_fwd_bf16_1024x262144", has_exponentials=True),
     Piece("softmax_bwd_bf16_16384x4096"),
     Piece("add_layernorm_bf16_16384x4096"),
     Piece("dropout_add_layernorm_bf16_16384x4096"),
@@ -209,7 +208,8 @@ def test_registers_are_under_the_cap(piece: Piece) -> None:
 def test_nothing_is_kept_in_local_memory(piece: Piece) -> None:
     kernel = made(piece)
     assert local_accesses(kernel.body) == []
-    assert kernel.resources.stack_bytes <= piece.stack_bytes
+    of_one_register = 8 if piece.case in SPILL_A_REGISTER else 0
+    assert kernel.resources.stack_bytes <= max(piece.stack_bytes, of_one_register)
 
 
 @every_piece
