@@ -88,7 +88,7 @@ std::string function_text(const MmaOp& product) {
       passed += (i == 0 ? "\"r\"(register_bits(a" : ", \"r\"(register_bits(a + ") +
                 (i == 0 ? "" : std::to_string(i * held)) + "))";
     }
-    a += "}";
+    a += '}';
   } else {
     a = operand();
     passed = "\"l\"(a)";

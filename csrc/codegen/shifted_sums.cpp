@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 #include "ir/dependencies.h"
 #include "ir/scopes.h"
@@ -158,16 +159,19 @@ void ShiftedSums::visit_step(const WelfordOp& step) {
   int64_t elements = 1;  // of a set
   bool has_sets = false; // inside of the loop that is looked at
   int64_t sets = 1;
-  for (size_t i = open_.size(); i-- > 0 && only_adds(open_[i]->body, *accumulators);) {
-    if (std::ranges::find(index, open_[i]->index) != index.end()) {
+  for (const ForLoop* loop : open_ | std::views::reverse) {
+    if (!only_adds(loop->body, *accumulators)) {
+      break;
+    }
+    if (std::ranges::find(index, loop->index) != index.end()) {
       has_sets = true;
       continue;
     }
-    const std::optional<int64_t> most = most_iterations(*open_[i]);
+    const std::optional<int64_t> most = most_iterations(*loop);
     if (!most || *most * elements > most_elements(step) || (has_sets && size == 0)) {
       break;
     }
-    outermost = open_[i];
+    outermost = loop;
     elements *= std::max<int64_t>(*most, 1);
     sets = has_sets ? size : 1;
   }
