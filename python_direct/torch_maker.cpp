@@ -94,10 +94,11 @@ class KnownArguments {
 
     [[nodiscard]] bool is_for(
         DataType other, std::span<const int64_t> sizes, std::span<const int64_t> strides) const {
+      const std::span<const int64_t> known = layout;
       return dtype == other && rank == sizes.size() &&
-             layout.size() == sizes.size() + strides.size() &&
-             std::equal(sizes.begin(), sizes.end(), layout.begin()) &&
-             std::equal(strides.begin(), strides.end(), layout.begin() + sizes.size());
+             known.size() == sizes.size() + strides.size() &&
+             std::ranges::equal(known.first(sizes.size()), sizes) &&
+             std::ranges::equal(known.last(strides.size()), strides);
     }
   };
   static constexpr size_t kEntries = 256;
