@@ -2,7 +2,7 @@
 
     python benchmarks/suite.py                         all cases of this machine's target
     python benchmarks/suite.py --cases softmax rope    those whose names have one of the words
-    python benchmarks/suite.py --target cpu --quick    few repetitions, no compiled peers
+    python benchmarks/suite.py --target cpu --quick    no compiled peers, few repetitions
     python benchmarks/suite.py --random 200 --seed 3   shapes that are not in the table
     python benchmarks/suite.py --json results.json     the table as data, for benchmarks/compare.py
 
@@ -42,6 +42,10 @@ PEERS = (EAGER, COMPILE, MAX_AUTOTUNE)
 L2_BYTES = {"cuda": 60 << 20, "cpu": 64 << 20}
 ENQUEUE_CYCLES = 400_000  # of a GPU: longer than a host takes for a call
 BEYOND_CACHES = 4  # data of one turn over all sets of inputs, in sizes of the cache
+# Calls before those that are measured: they compile, and the next ones of a GPU still take longer.
+WARM_UP = {"cuda": 10, "cpu": 3}
+# A call of a GPU takes a fraction of a millisecond, and a host that is busy delays some of them.
+REPEATS, QUICK_REPEATS = 20, {"cuda": 20, "cpu": 5}
 
 
 @dataclass
@@ -170,7 +174,7 @@ def peer(case: Case, name: str) -> Callable[..., Any]:
 def timed(function: Callable[[int], object], target: str, repeats: int) -> float:
     """Median milliseconds of a call; the argument counts calls."""
     times = []
-    for i in range(repeats + 3):
+    for i in range(repeats + WARM_UP[target]):
         if target == "cuda":
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
@@ -182,7 +186,7 @@ def timed(function: Callable[[int], object], target: str, repeats: int) -> float
             begin = time.perf_counter()
             function(i)
             times.append((time.perf_counter() - begin) * 1e3)
-    return median(times[3:])  # the first ones compile and warm up
+    return median(times[WARM_UP[target] :])
 
 
 def kernel_time(function: Callable[[int], object], repeats: int) -> float:
@@ -333,7 +337,9 @@ def main() -> int:
     parser.add_argument("--target", choices=["cpu", "cuda"], default=here)
     parser.add_argument("--cases", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=[EAGER, COMPILE])
-    parser.add_argument("--quick", action="store_true", help="5 repetitions, eager only")
+    parser.add_argument(
+        "--quick", action="store_true", help="no compiled peers; 5 repetitions on a CPU"
+    )
     parser.add_argument("--kernels", action="store_true", help="also the time of the GPU alone")
     parser.add_argument("--random", type=int, metavar="COUNT", help="cases of random shapes")
     parser.add_argument("--seed", type=int, default=0, help="of random shapes")
@@ -341,7 +347,7 @@ def main() -> int:
     parser.add_argument("--params", action="store_true", help="print what the scheduler decided")
     args = parser.parse_args()
     peers = [EAGER] if args.quick else args.peers
-    repeats = 5 if args.quick else 20
+    repeats = QUICK_REPEATS[args.target] if args.quick else REPEATS
 
     rows = []
     print(header(peers), flush=True)
