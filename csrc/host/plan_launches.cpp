@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace nvfuser::host {
+namespace {
+
+/// A run that may fail with arguments half written has all of its memory before. Others make their
+/// tensors while the GPU works already, but take the lock of the caller's language again for it: a
+/// single tensor takes hardly longer.
+bool allocates_first(const ProgramPlan& plan) {
+  const auto is_new = [&](const SlotPlan& slot) {
+    const auto number = static_cast<Slot>(&slot - plan.slots.data());
+    return slot.memory == SlotMemory::NewTensor && slot.owner == number;
+  };
+  return !plan.leaves_arguments || std::ranges::count_if(plan.slots, is_new) == 1;
+}
+
+} // namespace
 
 void plan_launches(ProgramPlan& plan) {
   for (const PlannedStep& step : plan.steps) {
@@ -20,6 +34,7 @@ void plan_launches(ProgramPlan& plan) {
           return buffer.source == BufferSource::Input;
         });
   }
+  plan.allocates_first = allocates_first(plan);
 }
 
 } // namespace nvfuser::host

@@ -5,8 +5,9 @@
 
 namespace nvfuser::host {
 
-/// Fill in, from the steps of `plan`: the counters and workspaces of its kernels, and whether its
-/// runs leave their arguments as they are.
+/// Fill in, from the steps of `plan`: the counters and workspaces of its kernels, whether its runs
+/// leave their arguments as they are, and when they make new tensors.
+/// Requires: the memory of all slots is chosen.
 void plan_launches(ProgramPlan& plan);
 
 } // namespace nvfuser::host

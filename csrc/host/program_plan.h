@@ -125,6 +125,8 @@ struct ProgramPlan {
   /// All steps are launches, and none writes to an argument: what a run did before it failed is not
   /// seen.
   bool leaves_arguments = true;
+  /// New tensors are made before the first launch, all of them.
+  bool allocates_first = true;
   bool has_evaluations = false;
   int64_t random_streams = 0; // random tensors of all steps, which share one state of a run
   /// The parameters of all kernels, with what does not differ from run to run.

@@ -100,9 +100,12 @@ class ProgramRun {
 
   std::vector<RunOutput> run() {
     allocate();
-    if (!plan_.leaves_arguments) {
+    if (plan_.allocates_first) {
       allocate_all_tensors();
     }
+    shared_ = stream_memory_for(
+        plan_.counter_bytes, plan_.kernel_workspace_bytes, plan_.device, stream_,
+        caller_.allocator);
     if (plan_.random_streams > 0) {
       random_ = draw_random_state(plan_.device, plan_.random_streams);
     }
@@ -124,9 +127,6 @@ class ProgramRun {
     handed_over_->resize(plan_.slots.size());
     memory_->resize(plan_.slots.size());
     char* const workspace = make_workspace();
-    shared_ = stream_memory_for(
-        plan_.counter_bytes, plan_.kernel_workspace_bytes, plan_.device, stream_,
-        caller_.allocator);
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       const SlotPlan& slot = plan_.slots[i];
       if (slot.owner != static_cast<Slot>(i)) {
@@ -333,7 +333,7 @@ class ProgramRun {
     const TraceSpan span(plan.code->name);
     const std::byte* parameters = block_.bytes() + launch.first_parameter;
     void** addresses = block_.addresses() + launch.first_address;
-    caller_.allocator.unlock();
+    unlock_for(plan, caller_.allocator);
     if (profiled_ == nullptr) {
       enqueue_launch(plan, parameters, addresses, stream_);
       return;

@@ -288,6 +288,12 @@ void bind_launch(
   }
 }
 
+void unlock_for(const LaunchPlan& plan, OutputAllocator& allocator) {
+  if (!plan.is_small) {
+    allocator.unlock();
+  }
+}
+
 void enqueue_launch(
     const LaunchPlan& plan,
     const std::byte* parameters,
@@ -343,7 +349,7 @@ std::vector<RunOutput> launch(
       random.state = draw_random_state(plan.device, streams);
     }
     bind_launch(plan, args, buffers.memory(), random, block.bytes());
-    allocator.unlock();
+    unlock_for(plan, allocator);
     enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);

@@ -42,6 +42,10 @@ void bind_launch(
     const RandomShare& random,
     std::byte* parameters);
 
+/// Let go of the lock of the caller's language for the launch. A small kernel of a processor is
+/// over sooner than another thread would have the lock.
+void unlock_for(const LaunchPlan& plan, OutputAllocator& allocator);
+
 /// Fill outputs that have to start as zeros, and launch. `parameters` were bound, and `addresses`
 /// has that of each; both may be written again as soon as this returns. `timer`, if given, measures
 /// the kernel. Requires: the context of the plan's device is current.
