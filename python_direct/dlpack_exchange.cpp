@@ -226,7 +226,7 @@ bool PythonArguments::add_tensor(nb::handle item) {
       const std::string text = nb::str(error.value()).c_str();
       throw_unreadable(item, text.substr(0, text.find('\n')));
     }
-    check_torch_tensor(item, tensor);
+    check_torch_tensor(*api, item, tensor);
     has_torch_tensor_ = true;
     args_->emplace_back(view(tensor));
     return true;

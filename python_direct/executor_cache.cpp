@@ -371,6 +371,7 @@ device : int
       "How a fusion would be computed as one segment, if its first scheduler had decided on these "
       "params: nothing runs.");
   bind_segment_schedules(m, cls);
+  bind_shortcut_method(m);
 }
 
 } // namespace nvfuser::python

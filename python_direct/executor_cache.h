@@ -17,5 +17,7 @@ namespace nb = nanobind;
 
 /// explain, schedules, use_schedule.
 void bind_segment_schedules(nb::module_& m, nb::class_<host::FusionExecutorCache>& cls);
+/// add_shortcut, for a method that runs a fusion.
+void bind_shortcut_method(nb::module_& m);
 
 } // namespace nvfuser::python

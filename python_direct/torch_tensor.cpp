@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/errors.h"
+#include "negative_bit.h"
 
 namespace nvfuser::python {
 namespace {
@@ -272,7 +273,31 @@ void throw_unreadable(nb::handle item, const std::string& reason) {
   });
 }
 
-void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
+namespace {
+
+/// Found once, in the first run that no mode or transform looks at.
+const std::optional<NegativeBit>& negative_bit(const DLPackExchangeAPI& api) {
+  static std::optional<NegativeBit> bit;
+  static bool is_found = false;
+  if (!is_found && num_modes() == 0 && !may_be_transforming()) {
+    is_found = true;
+    bit = NegativeBit::find(api);
+  }
+  return bit;
+}
+
+bool is_negated(const DLPackExchangeAPI& api, nb::handle item, const DLTensor& tensor) {
+  if (const std::optional<NegativeBit>& bit = negative_bit(api)) {
+    if (const std::optional<bool> is_set = bit->of(tensor)) {
+      return *is_set;
+    }
+  }
+  return is_true_of(Questions::get().is_neg, item);
+}
+
+} // namespace
+
+void check_torch_tensor(const DLPackExchangeAPI& api, nb::handle item, const DLTensor& tensor) {
   if (tensor.data == nullptr) {
     const std::span<const int64_t> sizes(tensor.shape, static_cast<size_t>(tensor.ndim));
     if (std::ranges::find(sizes, 0) == sizes.end()) { // else it has no elements
@@ -280,11 +305,10 @@ void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
     }
   }
   const char* pending = nullptr;
-  const Questions& questions = Questions::get();
-  const bool is_negated = is_true_of(questions.is_neg, item);
-  if (tensor.dtype.code == kDLComplex && is_true_of(questions.is_conj, item)) {
-    pending = is_negated ? "resolve_conj().resolve_neg" : "resolve_conj";
-  } else if (is_negated) {
+  const bool is_negative = is_negated(api, item, tensor);
+  if (tensor.dtype.code == kDLComplex && is_true_of(Questions::get().is_conj, item)) {
+    pending = is_negative ? "resolve_conj().resolve_neg" : "resolve_conj";
+  } else if (is_negative) {
     pending = "resolve_neg";
   }
   NVF_USER_CHECK(

@@ -26,7 +26,8 @@ struct TensorClass {
 [[noreturn]] void throw_unreadable(nb::handle item, const std::string& reason);
 
 /// Views that are conjugated or negated when they are read, and tensors without data: throws.
-void check_torch_tensor(nb::handle item, const DLTensor& tensor);
+/// `tensor` is how `api` described `item`.
+void check_torch_tensor(const DLPackExchangeAPI& api, nb::handle item, const DLTensor& tensor);
 
 /// Modes that record operations instead of doing them would give outputs without data, or a record
 /// in which the run of a kernel is a constant: throws. Returns whether there may be other modes, or

@@ -64,6 +64,10 @@ BORDERS: dict[tuple[str, str], str] = {
         "abi::__forced_unwind&",
     ): "Python ends a thread by unwinding its stack through frames that are noexcept",
     (
+        "python_direct/negative_bit.cpp",
+        "nb::python_error&",
+    ): "functions of PyTorch that are overridden may refuse; tensors are then asked one by one",
+    (
         "python_direct/runtime.cpp",
         "const nb::python_error& error",
     ): "PyTorch knows no such device, and says so by an exception of Python",

@@ -304,7 +304,7 @@ class FusionDefinition:
             and not _enable_options
             and not _disable_options
         ):
-            return self._run(inputs)  # most calls: a microsecond counts
+            return self._run(inputs)  # most calls; from Python 3.12 on they do not come by here
         fec = self.__dict__.get("fec")
         if fec is None:
             fec = self._make_executor_cache()
@@ -553,3 +553,6 @@ def _check_heuristic_params(params: object) -> None:
 
 
 _NO_FUSION = "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
+
+
+_core.internal.add_shortcut(FusionDefinition.execute)

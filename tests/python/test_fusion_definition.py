@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -29,6 +30,47 @@ def test_execute(target: str) -> None:
     assert out.device == x.device
     (out,) = fd.execute([x[:3, :2].contiguous()])
     assert torch.equal(out, x[:3, :2] * 2)
+
+
+def test_execute_is_a_method_like_others(target: str) -> None:
+    fd, x = doubled(target)
+    assert list(inspect.signature(fd.execute).parameters)[:2] == ["inputs", "device"]
+    assert list(inspect.signature(FusionDefinition.execute).parameters)[:2] == ["self", "inputs"]
+    assert fd.execute.__doc__.startswith("Run with automatic scheduling")
+    for _ in range(2):  # the first call makes what later ones go straight to
+        for outputs in (
+            fd.execute([x]),
+            fd.execute(inputs=[x]),
+            fd.execute([x], device=None),
+            FusionDefinition.execute(fd, [x]),
+        ):
+            assert torch.equal(outputs[0], x * 2)
+    with pytest.raises(TypeError):
+        fd.execute()
+    with pytest.raises(TypeError):
+        fd.execute([x], None)
+    with pytest.raises(AttributeError):
+        FusionDefinition.execute(x, [x])
+
+
+def test_a_bound_execute_keeps_its_definition() -> None:
+    fd, x = doubled("cpu")
+    run = fd.execute
+    del fd
+    for _ in range(2):
+        assert torch.equal(run([x])[0], x * 2)
+
+
+def test_a_class_of_ones_own_overrides_execute() -> None:
+    class Halved(FusionDefinition):
+        def execute(self, inputs):
+            return [output / 4 for output in super().execute(inputs)]
+
+    with Halved() as fd:
+        t0 = fd.define_tensor([-1])
+        fd.add_output(fd.ops.mul(t0, 2.0))
+    for _ in range(2):
+        assert torch.equal(fd.execute([torch.ones(3)])[0], torch.full([3], 0.5))
 
 
 def test_manual_execute(target: str) -> None:

@@ -228,6 +228,11 @@ def keep_schedule(scheduled: nvfuser_direct._core.Fusion, decisions: str, origin
         How its kernel is compiled.
     """
 
+def add_shortcut(method: Callable[..., Any]) -> bool:
+    """
+    Let calls of a method with one argument, and no keyword, go to the function in the attribute ``_run`` of the object, unless that is None. Requires: the method does the same. Returns whether this Python can.
+    """
+
 class NumberMap:
     """A ReadMostlyMap of numbers, which tests look into."""
 
