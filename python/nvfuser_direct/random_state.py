@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ._pytorch import require_pytorch
+from .opaque import opaque
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ _lock = threading.Lock()  # reading a generator and moving it on are one step
 _generators: dict[str, torch.Generator] = {}
 
 
+@opaque
 def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
     """The state that one run draws from; the generator moves on.
 
@@ -68,6 +70,7 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
         return int(generator.initial_seed()), offset // _NUMBERS_PER_OFFSET
 
 
+@opaque
 def generator_calls(device: str) -> tuple[Callable[..., object] | int, ...]:
     """The functions that a run calls to draw on a CUDA device, instead of `draw`, whose look-ups
     take longer than the launch of a kernel.

@@ -461,6 +461,30 @@ def test_the_rest_of_a_compiled_function_is_compiled() -> None:
 
 
 @pytest.mark.usefixtures("fresh_dynamo")
+@pytest.mark.parametrize("name", ["execute", "run"])  # of the definition, of its executor cache
+def test_nothing_of_a_run_is_compiled(name: str) -> None:
+    graphs = []
+
+    def backend(module: torch.fx.GraphModule, _: list[torch.Tensor]) -> Callable[..., Any]:
+        graphs.append(module)
+        return module.forward
+
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1])
+        noise = fd.ops.uniform(fd.define_scalar(0.0), fd.define_scalar(1.0), [2, 2])
+        fd.add_output(fd.ops.matmul(x, fd.ops.full([2, 2], 1.0, DataType.Float)))
+        fd.add_output(fd.ops.add(x, noise))
+    x = matrix()
+    fd.execute([x])
+    run = fd.execute if name == "execute" else fd.fec.run
+    function = torch.compile(lambda t: run([t * 2])[0] + 1, backend=backend)
+    for _ in range(2):
+        assert torch.equal(function(x), (x * 2) @ torch.ones(2, 2) + 1)
+    calls = [[n.target.__name__ for n in g.graph.nodes if n.op == "call_function"] for g in graphs]
+    assert calls == [["mul"], ["add"]]
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
 def test_compiled_functions_define_fusions() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         with FusionDefinition() as fd:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._pytorch import require_pytorch
+from ..opaque import opaque
 from ..pytorch_utils import as_torch, is_tensor
 from .core import Evaluator, RandomNumbers
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .. import _core
 
 
+@opaque
 def evaluate(
     fusion: _core.Fusion, inputs: list[Any], device: str, seed: int, offsets: list[int]
 ) -> list[torch.Tensor | None]:
@@ -61,6 +63,7 @@ def evaluate(
     return results
 
 
+@opaque
 def copy(source: Any, target: Any) -> None:
     """Copy elements between tensors of one type and shape, with any strides."""
     import torch
