@@ -16,6 +16,7 @@
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/powers_about_maxima.h"
 #include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
@@ -327,9 +328,14 @@ class CudaDialect final : public Dialect {
     print_keep_packed(printer, reduction, packed_);
     const std::string shape = std::to_string(cluster_size(printer.kernel())) + ", " +
                               dimension_flags(reduction.reduced_dims);
+    const bool has_factor = printer.expressions().have_factor(view_of(reduction.outs.front()));
+    const std::string function =
+        combines_about_maximum(reduction)
+            ? "_about_maximum<" + shape + (has_factor ? ", PowersWithFactor>(" : ", ExactPowers>(")
+            : function_of(reduction, shape);
     printer.statement(
-        reduction, "cluster_reduce" + function_of(reduction, shape) + operands(printer, reduction) +
-                       ", " + printer.condition(reduction.read_predicate) + ", " +
+        reduction, "cluster_reduce" + function + operands(printer, reduction) + ", " +
+                       printer.condition(reduction.read_predicate) + ", " +
                        scratch(printer, reduction.workspace_offset) + ", cluster_turns);");
   }
 

@@ -96,6 +96,10 @@ class ExpressionPrinter {
   [[nodiscard]] bool leaves_unread(const Expr& statement) const {
     return normalized_.leaves_unread(statement) || normal_.leaves_unread(statement);
   }
+  /// Whether exponentials about these maxima are printed with a factor (normalized_powers.h).
+  [[nodiscard]] bool have_factor(const TensorView* maxima) const {
+    return normalized_.have_factor(maxima);
+  }
   [[nodiscard]] const KernelNames& names() const {
     return names_;
   }

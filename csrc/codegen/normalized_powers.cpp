@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "codegen/element_statements.h"
-#include "codegen/powers_about_maxima.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
 #include "ir/scopes.h"
+#include "lower/analysis/powers_about_maxima.h"
 
 namespace nvfuser {
 namespace {
@@ -156,6 +156,7 @@ NormalizedPowers::NormalizedPowers(const Kernel& kernel, const RoundedValues& ro
         !find_statements(kernel.body, group, found)) {
       continue;
     }
+    maxima_.insert(static_cast<const TensorView*>(group.powers.front().maximum->out));
     for (const Folded& folded : found) {
       differences_.emplace(folded.power, folded.difference);
       unread_.insert({folded.difference, folded.allocate});

@@ -30,6 +30,10 @@ class NormalizedPowers {
     const auto found = differences_.find(&power);
     return found == differences_.end() ? nullptr : found->second;
   }
+  /// Whether the exponentials about these maxima have a factor in common.
+  [[nodiscard]] bool have_factor(const TensorView* maxima) const {
+    return maxima_.contains(maxima);
+  }
   /// Whether nothing reads what a statement makes.
   [[nodiscard]] bool leaves_unread(const Expr& statement) const {
     return unread_.contains(&statement);
@@ -37,6 +41,7 @@ class NormalizedPowers {
 
  private:
   std::unordered_map<const UnaryOp*, const BinaryOp*> differences_; // only looked up
+  std::unordered_set<const TensorView*> maxima_;                    // only looked up
   std::unordered_set<const Expr*> unread_;                          // only looked up
 };
 

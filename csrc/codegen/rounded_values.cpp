@@ -5,9 +5,9 @@
 #include <ranges>
 
 #include "base/options.h"
-#include "codegen/powers_about_maxima.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
+#include "lower/analysis/powers_about_maxima.h"
 
 namespace nvfuser {
 namespace {

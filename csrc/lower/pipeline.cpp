@@ -26,6 +26,7 @@
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/insert_syncs.h"
+#include "lower/passes/join_cluster_reductions.h"
 #include "lower/passes/merge_conditions.h"
 #include "lower/passes/part_whole_steps.h"
 #include "lower/passes/place_conditions.h"
@@ -95,6 +96,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
       {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},
+      {"join_cluster_reductions", join_cluster_reductions, "changes which barriers there are"},
       {"prefetch_loads", prefetch_loads, "its barriers are the first ones"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
       {"wait_for_bulk_stores", wait_for_bulk_stores,

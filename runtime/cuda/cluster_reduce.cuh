@@ -44,6 +44,16 @@ struct ClusterParts {
   }
 };
 
+/// The values, and `none`, in their order.
+template <unsigned kCount, typename T, typename Op>
+NVF_FUNCTION T combine_values(const T (&values)[kCount], T none, Op op) {
+#pragma unroll
+  for (unsigned i = 0; i < kCount; ++i) {
+    none = op(none, values[i]);
+  }
+  return none;
+}
+
 /// `none`: combined with any value, it leaves that. `kBlocks`: of the cluster.
 template <unsigned kBlocks, bool kX, bool kY, bool kZ, typename T, typename Op>
 NVF_FUNCTION T combine_in_cluster(T value, T none, Op op, void* scratch, ClusterTurns& turns) {
@@ -81,10 +91,12 @@ NVF_FUNCTION T combine_in_cluster(T value, T none, Op op, void* scratch, Cluster
     const unsigned lane = member % kWarpSize;
     value = none;
     if (lane < warps) {
+      T values[kBlocks];
 #pragma unroll
       for (unsigned block = 0; block < kBlocks; ++block) {
-        value = op(value, parts.received(block, first_part + lane));
+        values[block] = parts.received(block, first_part + lane);
       }
+      value = combine_values(values, none, op);
     }
     return warp_combine(value, op);
   }

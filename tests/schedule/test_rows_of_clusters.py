@@ -4,6 +4,7 @@ hold."""
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,8 +100,9 @@ def test_rows_of_any_length(
         check(run(fusion, params, [x]), REFERENCES[build](x))
 
 
-@pytest.mark.parametrize("columns", [262144, 200003])
-def test_long_rows_are_read_once(columns: int) -> None:
+@pytest.mark.parametrize(("columns", "exchanges"), [(262144, 1), (200003, 2)])
+def test_long_rows_are_read_once(columns: int, exchanges: int) -> None:
+    """Rows of an odd length keep their exponentials, which are about the maximum of all."""
     inputs = [torch.empty(132, columns, dtype=BF16)]
     fusion = define(softmax, inputs).fusion
     params = schedule.schedule(fusion, INNER, inputs, "cuda")
@@ -108,8 +110,8 @@ def test_long_rows_are_read_once(columns: int) -> None:
     assert params.persistent_kernel
     assert f"Blocks per cluster: {params.blocks_per_cluster}" in repr(params)
     text = cuda_text(fusion)
-    assert text.count("cluster_reduce<8, ") == 2
-    assert "&T0[" not in text.split("cluster_reduce<", 1)[1]
+    assert len(re.findall(r"cluster_reduce\w*<8, ", text)) == exchanges
+    assert "&T0[" not in text.split("cluster_reduce", 1)[1]
     check_prints_as_python(fusion)
 
 

@@ -1,9 +1,12 @@
 #include "lower/passes/expand_cluster_reductions.h"
 
+#include <limits>
+
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/parallel_dims.h"
+#include "lower/analysis/powers_about_maxima.h"
 
 namespace nvfuser {
 namespace {
@@ -18,7 +21,7 @@ class ClusterReductionExpander {
     std::vector<Val*> values = reduction_.ins;
     Val* contributes = reduction_.read_predicate;
     if (!reduction_.reduced_dims.empty()) {
-      values = reduce_in_block();
+      values = combines_about_maximum(reduction_) ? reduce_about_maximum() : reduce_in_block();
       contributes = nullptr;
     }
     store(values, contributes);
@@ -55,23 +58,27 @@ class ClusterReductionExpander {
 
   /// The block's own result, in registers of every thread.
   std::vector<Val*> reduce_in_block() {
+    return reduce_in_block(reduction_.outs, reduction_.ins, reduction_.inits, reduction_.ops);
+  }
+  std::vector<Val*> reduce_in_block(
+      const std::vector<Val*>& like,
+      const std::vector<Val*>& ins,
+      const std::vector<Val*>& inits,
+      const std::vector<BinaryOpType>& ops) {
     std::vector<TensorView*> registers;
     std::vector<Val*> outs;
-    for (size_t i = 0; i < reduction_.outs.size(); ++i) {
-      TensorView* own =
-          kernel_.new_tensor(kernel_.new_tensor_domain({}), reduction_.outs[i]->dtype());
-      statements_.push_back(kernel_.make<Allocate>(
-          {.buffer = own, .memory_type = MemoryType::Local, .size = kernel_.one()}));
+    for (size_t i = 0; i < like.size(); ++i) {
+      TensorView* own = new_register(statements_, like[i]->dtype());
       statements_.push_back(kernel_.make<LoadStoreOp>(
-          {.out = element(own), .arg = reduction_.inits[i], .op = LoadStoreOpType::Set}));
+          {.out = element(own), .arg = inits[i], .op = LoadStoreOpType::Set}));
       outs.push_back(element(own));
       registers.push_back(own);
     }
     statements_.push_back(kernel_.make<BlockReduction>(
         {.outs = outs,
-         .ins = reduction_.ins,
-         .inits = reduction_.inits,
-         .ops = reduction_.ops,
+         .ins = ins,
+         .inits = inits,
+         .ops = ops,
          .is_welford = reduction_.is_welford,
          .reduced_dims = reduction_.reduced_dims,
          .read_predicate = reduction_.read_predicate}));
@@ -80,6 +87,60 @@ class ClusterReductionExpander {
       values.push_back(element(own));
     }
     return values;
+  }
+
+  /// The block's maximum, and its sum about that.
+  std::vector<Val*> reduce_about_maximum() {
+    const auto reduce = [&](size_t i, Val* in) {
+      return reduce_in_block({reduction_.outs[i]}, {in}, {reduction_.inits[i]}, {reduction_.ops[i]})
+          .front();
+    };
+    Val* maximum = reduce(0, reduction_.ins[0]);
+    Val* sum = sum_about(maximum, {reduction_.ins[0], reduction_.ins[1]}, statements_);
+    return {maximum, reduce(1, sum)};
+  }
+
+  struct SumAboutMaximum {
+    Val* maximum = nullptr;
+    Val* sum = nullptr;
+  };
+
+  /// The sum about another maximum, in a register. About 0 instead of -inf, as there is no
+  /// difference of two infinities then.
+  Val* sum_about(Val* maximum, const SumAboutMaximum& value, Scope& statements) {
+    const DataType type = value.sum->dtype();
+    const auto append = [&](auto make) {
+      TensorView* made = new_register(statements, type);
+      statements.push_back(make(element(made)));
+      return element(made);
+    };
+    Val* lowest = kernel_.new_constant(-std::numeric_limits<double>::infinity(), type);
+    Val* center = append([&](Val* out) {
+      return kernel_.make<TernaryOp>(
+          {.out = out,
+           .in1 = scalar::eq(again(maximum), lowest),
+           .in2 = kernel_.new_constant(0.0, type),
+           .in3 = again(maximum),
+           .op = TernaryOpType::Where});
+    });
+    Val* difference = append([&](Val* out) {
+      return kernel_.make<BinaryOp>(
+          {.out = out, .lhs = again(value.maximum), .rhs = center, .op = BinaryOpType::Sub});
+    });
+    Val* scale = append([&](Val* out) {
+      return kernel_.make<UnaryOp>({.out = out, .arg = difference, .op = UnaryOpType::Exp});
+    });
+    return append([&](Val* out) {
+      return kernel_.make<BinaryOp>(
+          {.out = out, .lhs = again(value.sum), .rhs = scale, .op = BinaryOpType::Mul});
+    });
+  }
+
+  TensorView* new_register(Scope& statements, DataType type) {
+    TensorView* made = kernel_.new_tensor(kernel_.new_tensor_domain({}), type);
+    statements.push_back(kernel_.make<Allocate>(
+        {.buffer = made, .memory_type = MemoryType::Local, .size = kernel_.one()}));
+    return made;
   }
 
   void store(const std::vector<Val*>& values, Val* contributes) {
@@ -107,6 +168,37 @@ class ClusterReductionExpander {
   }
 
   void combine() {
+    if (!combines_about_maximum(reduction_)) {
+      for_each_block([&](const std::vector<Val*>& ins) { return combine_with(ins); });
+      return;
+    }
+    Val* maximum = reduction_.outs[0];
+    Val* sum = reduction_.outs[1];
+    const auto accumulate = [&](Val* out, Val* value, BinaryOpType op) {
+      return kernel_.make<BinaryOp>({.out = again(out), .lhs = again(out), .rhs = value, .op = op});
+    };
+    for_each_block([&](const std::vector<Val*>& ins) {
+      return Scope{accumulate(maximum, ins[0], BinaryOpType::Max)};
+    });
+    for_each_block([&](const std::vector<Val*>& ins) {
+      Scope statements;
+      Val* own = sum_about(maximum, {ins[0], ins[1]}, statements);
+      statements.push_back(accumulate(sum, own, BinaryOpType::Add));
+      return statements;
+    });
+    // NaN if the maximum is infinite: so are exponentials about it.
+    TensorView* nothing = new_register(statements_, maximum->dtype());
+    statements_.push_back(kernel_.make<BinaryOp>(
+        {.out = element(nothing),
+         .lhs = again(maximum),
+         .rhs = again(maximum),
+         .op = BinaryOpType::Sub}));
+    statements_.push_back(accumulate(sum, element(nothing), BinaryOpType::Add));
+  }
+
+  /// A loop over what each block has stored.
+  template <typename Body>
+  void for_each_block(const Body& body_of) {
     Val* block = kernel_.new_scalar(DataType::Index);
     std::vector<Val*> ins;
     for (TensorView* partial : partials_) {
@@ -118,7 +210,7 @@ class ClusterReductionExpander {
          .iter_domain = kernel_.new_iter_domain(blocks),
          .start = kernel_.zero(),
          .stop = blocks,
-         .body = combine_with(ins)}));
+         .body = body_of(ins)}));
   }
 
   Scope combine_with(const std::vector<Val*>& ins) {

@@ -37,7 +37,7 @@ std::optional<int64_t> staged_bytes(const FusionSummary& summary, const ProblemS
 }
 
 /// Whether there are means with squares about them: a Welford in one pass, whose arithmetic takes
-/// longer than reading the rows again in a second kernel.
+/// as long as reading the rows again in a second kernel.
 bool computes_deviations(const FusionSummary& summary) {
   return !find_moments(summary, Differences::OfOthersToo).empty() ||
          std::ranges::any_of(summary.reductions(), [](const ReductionFacts& reduction) {

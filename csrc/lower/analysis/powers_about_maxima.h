@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ir/kernel_nodes.h"
 #include "ir/reduce.h"
 #include "ir/tensor_view.h"
 
@@ -24,5 +25,9 @@ struct PowerAboutMaximum {
 /// The sum of exponentials whose first step is `step`, if it has an element for each maximum;
 /// nullptr: it is none. Only the next step reads a step. Cost: O(steps).
 [[nodiscard]] const TensorView* sum_like_maximum(const PowerAboutMaximum& power, const Expr& step);
+
+/// Whether the values are a maximum and the sum of exponentials about it, which are exchanged
+/// together (lower/passes/join_cluster_reductions.h): sums are combined about the larger maximum.
+[[nodiscard]] bool combines_about_maximum(const ClusterReduction& reduction);
 
 } // namespace nvfuser

@@ -1,6 +1,7 @@
-#include "codegen/powers_about_maxima.h"
+#include "lower/analysis/powers_about_maxima.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
@@ -99,6 +100,23 @@ const TensorView* sum_like_maximum(const PowerAboutMaximum& power, const Expr& s
                                                return a->extent()->same_as(b->extent());
                                              });
   return is_like ? sum : nullptr;
+}
+
+bool combines_about_maximum(const ClusterReduction& reduction) {
+  if (reduction.ops != std::vector<BinaryOpType>{BinaryOpType::Max, BinaryOpType::Add}) {
+    return false;
+  }
+  const auto view_of = [&](size_t i) {
+    return static_cast<const TensorIndex*>(reduction.outs[i])->view();
+  };
+  // The sum may be computed in several steps. Independent values are exchanged as they are.
+  const Expr* step = view_of(1)->definition();
+  while (step != nullptr && step->is_a<ReductionOp>()) {
+    step = step->inputs().front()->definition();
+  }
+  const std::optional<PowerAboutMaximum> power =
+      step == nullptr ? std::nullopt : power_about_maximum(*step);
+  return power && power->maximum->out == view_of(0);
 }
 
 } // namespace nvfuser
