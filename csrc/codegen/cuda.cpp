@@ -113,6 +113,10 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] std::string read_only_element(std::string element) const override {
     return "load_readonly(" + element + ")";
   }
+  [[nodiscard]] std::string read_only_element_where(
+      const std::string& condition, const std::string& element) const override {
+    return "load_readonly_where(" + condition + ", " + element + ")";
+  }
 
   [[nodiscard]] std::string first_of_branch(
       const Kernel& kernel, const IfThenElse& branch, const Scope& body) const override {

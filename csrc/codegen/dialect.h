@@ -47,6 +47,12 @@ class Dialect {
   [[nodiscard]] virtual std::string read_only_element(std::string element) const {
     return element;
   }
+  /// The same where `condition` holds, and anything where not, without a branch: several such reads
+  /// are under way at once. Empty: there is no such expression.
+  [[nodiscard]] virtual std::string read_only_element_where(
+      const std::string& /*condition*/, const std::string& /*element*/) const {
+    return "";
+  }
   /// The index of an element that is read under a condition, as it is printed.
   [[nodiscard]] virtual std::string guarded_index(
       const TensorView* /*view*/, std::string index) const {

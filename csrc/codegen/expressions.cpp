@@ -488,14 +488,8 @@ Text ExpressionPrinter::binary(
 Text ExpressionPrinter::choice(const ChosenElement& op) {
   const DataType to = op.out->dtype();
   if (op.values.size() > 2 && has_addresses(op.values, to)) {
-    const Text chosen = choice_among(op, 0, op.values.size(), [&](const Val* element) -> Text {
-      return {"&" + this->element(static_cast<const TensorIndex*>(element), false).str()};
-    });
-    const bool is_read_only = std::ranges::all_of(op.values, [&](const Val* element) {
-      return this->is_read_only(static_cast<const TensorIndex*>(element)->view());
-    });
-    std::string read = "*(" + chosen.str() + ")";
-    return {is_read_only ? dialect_.read_only_element(std::move(read)) : read, Precedence::Unary};
+    const std::string read = chosen_element(op);
+    return {are_read_only(op.values) ? dialect_.read_only_element(read) : read, Precedence::Unary};
   }
   const bool all_are_there =
       std::ranges::all_of(op.values, [&](const Val* value) { return present_.contains(value); });
@@ -503,6 +497,25 @@ Text ExpressionPrinter::choice(const ChosenElement& op) {
   return choice_among(
       op, 0, op.values.size(), [&](const Val* value) { return value_as(value, to, true); },
       all_are_there ? dialect_.select_function(to) : "");
+}
+
+/// *(c0 ? &T0[i] : &T1[j])
+std::string ExpressionPrinter::chosen_element(const ChosenElement& op) {
+  const Text chosen = choice_among(op, 0, op.values.size(), [&](const Val* value) -> Text {
+    return {"&" + element(static_cast<const TensorIndex*>(value), false).str()};
+  });
+  return "*(" + chosen.str() + ")";
+}
+
+std::string ExpressionPrinter::choice_where(const std::string& condition, const ChosenElement& op) {
+  const bool is_read = has_addresses(op.values, op.out->dtype()) && are_read_only(op.values);
+  return is_read ? dialect_.read_only_element_where(condition, chosen_element(op)) : "";
+}
+
+bool ExpressionPrinter::are_read_only(const std::vector<Val*>& elements) const {
+  return std::ranges::all_of(elements, [&](const Val* element) {
+    return is_read_only(static_cast<const TensorIndex*>(element)->view());
+  });
 }
 
 bool ExpressionPrinter::has_addresses(const std::vector<Val*>& values, DataType type) const {

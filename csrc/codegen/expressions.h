@@ -120,6 +120,10 @@ class ExpressionPrinter {
   [[nodiscard]] Text value(const Val* val);
   /// The element that a statement writes.
   [[nodiscard]] Text destination(const Val* out);
+  /// The element that is chosen where `condition` holds, and anything where not, read without a
+  /// branch. Empty: it is no element of memory that nothing writes, or the language has no such
+  /// read.
+  [[nodiscard]] std::string choice_where(const std::string& condition, const ChosenElement& op);
   /// Where `lanes` neighbours of an operand lie, the first of which it is.
   [[nodiscard]] std::string address(const Val* val, int64_t lanes, bool is_written);
   /// A value converted to `type`. `exact_type`: for constants, see `literal`.
@@ -165,6 +169,8 @@ class ExpressionPrinter {
       const Text& b) const;
   /// Whether all values are elements of tensors of `type` in memory that has addresses.
   [[nodiscard]] bool has_addresses(const std::vector<Val*>& values, DataType type) const;
+  [[nodiscard]] bool are_read_only(const std::vector<Val*>& elements) const;
+  [[nodiscard]] std::string chosen_element(const ChosenElement& op);
 
   const Kernel& kernel_;
   Dialect& dialect_;

@@ -405,6 +405,9 @@ void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
 
 void KernelPrinter::branch(
     const IfThenElse& branch, const std::function<void(const Scope&)>& body) {
+  if (reads_where(branch)) {
+    return;
+  }
   const bool has_else = !branch.else_body.empty();
   // One test for whole loops is worth a branch, which most iterations pass.
   const bool is_branch = has_loops(branch.then_body);
@@ -427,6 +430,23 @@ void KernelPrinter::branch(
     indented([&] { print(branch.else_body); });
     line("}");
   }
+}
+
+/// A branch around a read waits for it before the next one, if a register is used again.
+bool KernelPrinter::reads_where(const IfThenElse& branch) {
+  if (!branch.else_body.empty() || branch.then_body.size() != 1) {
+    return false;
+  }
+  const auto* chosen = branch.then_body.front()->as<ChosenElement>();
+  const TensorView* to = chosen == nullptr ? nullptr : view_of(chosen->out);
+  if (to == nullptr || to->memory_type() != MemoryType::Local) {
+    return false;
+  }
+  const std::string read = expressions_.choice_where(condition(branch.condition), *chosen);
+  if (!read.empty()) {
+    statement(*chosen, expressions_.destination(chosen->out).str() + " = " + read + ";");
+  }
+  return !read.empty();
 }
 
 void KernelPrinter::pointwise(const Expr& expr) {

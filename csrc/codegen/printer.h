@@ -82,6 +82,9 @@ class KernelPrinter {
   void vector_statements(const Scope& scope, int64_t lanes);
   void vector_copy(const LoadStoreOp& copy, int64_t lanes);
   void branch(const IfThenElse& branch, const std::function<void(const Scope&)>& body);
+  /// Prints a branch around one read of chosen elements as a read with a condition. False: it is
+  /// another branch.
+  bool reads_where(const IfThenElse& branch);
   void pointwise(const Expr& expr);
   void welford(const WelfordOp& welford);
   /// `ShiftedSums<float> T4_sums = {};` before a loop.

@@ -70,19 +70,17 @@ def test_cuda_values(shape: tuple[int, ...], dims: list[int], dtype: torch.dtype
     check_runs(permuted(shape, dims, dtype), TRANSPOSE, [randoms(shape, dtype)], "cuda")
 
 
-def test_a_kernel_takes_other_sizes_of_the_same_params() -> None:
+@pytest.mark.parametrize("tile", [[0, 1024], [5, 1920], [2, 300]], ids=str)
+def test_a_kernel_takes_other_sizes_of_the_same_params(tile: list[int]) -> None:
+    """Parts may be all of a dimension, as many elements as it has, or less."""
     a, b = randoms((40_000, 5), torch.float32), randoms((50_123, 7), torch.float32)
     fd = FusionDefinition()
     with fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         fd.add_output(fd.ops.neg(fd.ops.permute(x, [1, 0])))
-    fusion, params = scheduled(fd, TRANSPOSE, [a], "cuda")
-    others = schedule.compute_heuristics(fd.fusion, TRANSPOSE, [b], "cuda")
-    assert params.tile_parts == others.tile_parts == [0, 1024]
-    assert params.vector_widths == [1, 4]
-    assert others.vector_widths == [1, 1]  # its rows have an odd length
-    params.vector_widths = others.vector_widths
-    params.vectorize_factor1 = 1
+    params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, [b], "cuda")
+    assert params.vector_widths == [1, 1]  # its rows have an odd length
+    params.tile_parts = tile
     fusion = fd.fusion.clone()
     schedule.schedule(fusion, TRANSPOSE, params)
     executor = KernelExecutor()
@@ -105,7 +103,7 @@ def test_operands_of_both_orders_and_rows() -> None:
     inputs = [a, b, c, row, column]
     fd = define(build, inputs)
     fusion, params = scheduled(fd, TRANSPOSE, inputs, "cuda")
-    assert params.tile_parts[0] == 0
+    assert params.tile_parts[0] == 6
     executor = KernelExecutor()
     executor.compile(fusion, inputs)
     for found, expected in zip(executor.run(inputs), evaluate(fd.fusion, inputs), strict=True):
@@ -127,11 +125,13 @@ def parts(shape: tuple[int, ...], dims: list[int], dtype: torch.dtype) -> list[i
 
 
 CHOICES = [
-    ((1_000_000, 5), [1, 0], torch.float32, [0, 1024]),  # 5 rows of 4 KB, 20 KB in one
-    ((7, 1_000_000), [1, 0], torch.bfloat16, [2048, 0]),
+    ((1_000_000, 5), [1, 0], torch.float32, [5, 640]),  # 5 rows of 2.5 KB, 12.5 KB in one
+    ((7, 1_000_000), [1, 0], torch.bfloat16, [2520, 7]),
     ((1_000_000, 16), [1, 0], torch.float32, []),  # a tile of two dimensions
-    ((4096, 4096, 8), [1, 0, 2], torch.bfloat16, [32, 32, 0]),  # runs of a sector and less
+    ((4096, 4096, 8), [1, 0, 2], torch.bfloat16, [22, 16, 8]),  # runs of a sector and less
     ((4096, 4096, 16), [1, 0, 2], torch.bfloat16, [-1]),  # long enough for a map
+    ((122, 57, 113), [1, 2, 0], torch.bfloat16, [1, 113, 122]),  # all of two odd dimensions
+    ((128, 57, 113), [1, 2, 0], torch.bfloat16, []),  # vectors divide one of them
     ((4096, 1, 4096, 3), [1, 0, 2, 3], torch.bfloat16, [-1]),  # memory is in one order
 ]
 
@@ -141,6 +141,42 @@ def test_parts(
     shape: tuple[int, ...], dims: list[int], dtype: torch.dtype, expected: list[int]
 ) -> None:
     assert parts(shape, dims, dtype) == expected
+
+
+def advances(threads: int, sizes: list[int]) -> bool:
+    """Whether a step of so many elements changes the position along one dimension alone."""
+    for size in reversed(sizes):
+        if threads % size:
+            return size % threads == 0
+        threads //= size
+    return True
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims"),
+    [
+        ((398_952, 5, 5, 20), [1, 3, 0, 2]),
+        ((20, 1, 56, 5671, 3), [3, 2, 4, 0, 1]),
+        ((2625, 21_946, 2, 2), [0, 3, 1, 2]),
+        ((1_000_000, 5), [1, 0]),
+        ((300, 7, 9001, 3), [3, 1, 2, 0]),
+    ],
+    ids=str,
+)
+def test_no_index_is_divided_for_each_element(shape: tuple[int, ...], dims: list[int]) -> None:
+    fd = permuted(shape, dims, torch.bfloat16)
+    inputs = [torch.empty(shape, dtype=torch.bfloat16)]
+    params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, inputs, "cuda")
+    results = list(params.tile_parts)
+    operands = [params.tile_parts[dims.index(d)] for d in range(len(dims))]
+    threads = params.lparams.bdimx
+    for order, lanes in [(results, params.vectorize_factor1), (operands, params.vectorize_factor2)]:
+        loops = [part for part in order if part > 1]
+        assert loops[-1] % lanes == 0
+        assert advances(threads, [*loops[:-1], loops[-1] // lanes])
+    shared_bytes = torch.Size(params.tile_parts).numel() * 2
+    blocks = min(2048 // threads, 224 * 1024 // shared_bytes)  # of a multiprocessor
+    assert blocks * threads >= 1200
 
 
 def some_permute(seed: int, elements: int) -> tuple[list[int], list[int]]:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/fusion.h"
+
 namespace nvfuser::schedule {
 namespace {
 
@@ -113,6 +115,15 @@ void check_widths(
          .found = widths.size(),
          .fix = "an empty list is as wide as the layouts allow"});
   }
+}
+
+std::vector<TensorView*> computed_without(
+    const Fusion& fusion, const std::vector<TensorView*>& excluded) {
+  std::vector<TensorView*> tensors = fusion.tensors();
+  std::erase_if(tensors, [&](const TensorView* tensor) {
+    return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
+  });
+  return tensors;
 }
 
 } // namespace nvfuser::schedule

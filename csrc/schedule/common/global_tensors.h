@@ -36,6 +36,10 @@ void vectorize_access(TensorView* moved, int64_t width, int64_t lanes);
 /// The tensors that load what is read elsewhere. Requires: outputs have been cached.
 [[nodiscard]] std::vector<TensorView*> lookup_loads(const std::vector<LookupAccess>& lookups);
 
+/// The tensors of the fusion that are computed, without some.
+[[nodiscard]] std::vector<TensorView*> computed_without(
+    const Fusion& fusion, const std::vector<TensorView*>& excluded);
+
 /// A UserError unless params have a width for each access, and for each of `lookups` behind them.
 void check_widths(
     const std::vector<int64_t>& widths,

@@ -197,13 +197,4 @@ void keep_arrays_in_scratch(const Fusion& fusion) {
   }
 }
 
-std::vector<TensorView*> computed_without(
-    const Fusion& fusion, const std::vector<TensorView*>& excluded) {
-  std::vector<TensorView*> tensors = fusion.tensors();
-  std::erase_if(tensors, [&](const TensorView* tensor) {
-    return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
-  });
-  return tensors;
-}
-
 } // namespace nvfuser::schedule

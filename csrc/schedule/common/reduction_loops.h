@@ -62,8 +62,4 @@ void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads);
 /// Requires: all tensors are inlined.
 void keep_arrays_in_scratch(const Fusion& fusion);
 
-/// The tensors of the fusion that are computed, without some.
-[[nodiscard]] std::vector<TensorView*> computed_without(
-    const Fusion& fusion, const std::vector<TensorView*>& excluded);
-
 } // namespace nvfuser::schedule

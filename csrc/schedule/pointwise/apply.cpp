@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/all_nodes.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/pointwise_params.h"
@@ -15,6 +16,8 @@ namespace {
 /// Expressions that are worth a second copy without tests, in tasks. Longer arithmetic hides tests,
 /// and compilers take long for it.
 constexpr size_t kMostUnswitched = 100;
+/// Lanes of a vector that are read one by one, and are enough loads at once.
+constexpr int64_t kLoadsOfVector = 8;
 
 /// Loads are written out, so that all stand before the first use; what is computed runs vector
 /// after vector, and needs registers for one. `begin`: of the axes of one thread.
@@ -41,6 +44,24 @@ void unroll_loads(
   for (IterDomain* axis : unrolled) {
     axis->parallelize(ParallelType::Serial);
   }
+}
+
+/// Whether each element of a tensor is one of an input, or a constant beside them.
+bool is_padded_input(const TensorView* tensor) {
+  const auto* pad = tensor->is_fusion_input() ? nullptr : tensor->definition()->as<PadOp>();
+  return tensor->is_fusion_input() || (pad != nullptr && pad->arg->is_fusion_input());
+}
+
+/// Tensors that are concatenated from inputs: their elements are read where they are chosen.
+std::vector<TensorView*> cats_of_inputs(const FusionSummary& summary) {
+  std::vector<TensorView*> cats;
+  for (TensorView* result : summary.computed()) {
+    if (result->definition()->is_a<CatOp>() && !result->is_fusion_output() &&
+        std::ranges::all_of(tensor_inputs(result->definition()), is_padded_input)) {
+      cats.push_back(result);
+    }
+  }
+  return cats;
 }
 
 /// Widths of the accesses: as the params say, or as wide as layouts allow.
@@ -97,6 +118,13 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
     for (size_t i = accesses.size(); TensorView* load : lookup_loads(summary.lookups())) {
       vectorize_access(load, widths[i++], params.vectorization_factor);
       loads.push_back(load);
+    }
+    const bool has_vectors = std::any_of(
+        widths.begin() + static_cast<std::ptrdiff_t>(accesses.size()), widths.end(),
+        [](int64_t width) { return width > 1; });
+    if (!has_vectors && params.vectorization_factor < kLoadsOfVector) {
+      const std::vector<TensorView*> chosen = cats_of_inputs(summary);
+      loads.insert(loads.end(), chosen.begin(), chosen.end());
     }
     unroll_loads(reference, of_block, loops.has_two_sides(), loads, params);
   }

@@ -20,7 +20,13 @@ constexpr int64_t kBytesInFlight = 48;
 /// Bytes of all operands that a thread has loaded at once: they take half of its registers. More
 /// are spilled, and compilers take long to find out which.
 constexpr int64_t kMostBytesLoaded = 512;
+/// Bytes that a thread moves for each byte of operands that are the same for other rows.
+constexpr int64_t kStreamedOfKept = 4;
+/// The share of the second cache that such operands may fill: 1 / 4.
+constexpr int64_t kShareKept = 4;
 constexpr int64_t kThreads = 128;
+/// Fewer idle threads than one of so many are no reason for blocks of another size.
+constexpr int64_t kBusyOfIdle = 64;
 constexpr int64_t kMostThreads = 256;
 constexpr int64_t kMostUnroll = 8;
 /// Elements of a thread where the arithmetic on one takes more than this many slots: their
@@ -132,6 +138,10 @@ class Heuristics {
       params.split_block = threads_y > 1;
       (is_outer_unrolled(sides, unroll, threads_y) ? params.unroll_factor_outer
                                                    : params.unroll_factor_inner) = unroll;
+      if (keeps_much(sides)) {
+        params.unroll_factor_outer =
+            std::max(params.unroll_factor_outer, rows_for_kept(sides, params, threads_y));
+      }
     } else {
       params.unroll_factor_inner = unroll;
     }
@@ -142,7 +152,50 @@ class Heuristics {
     // Nothing is launched for empty tensors, and one block stands for it.
     choose_grid(
         std::max<int64_t>(ceil_div(vectors, threads_x * params.unroll_factor_inner), 1),
-        std::max<int64_t>(ceil_div(sides.left, threads_y * params.unroll_factor_outer), 1), params);
+        std::max<int64_t>(ceil_div(sides.left, threads_y * params.unroll_factor_outer), 1),
+        keeps_much(sides), params);
+  }
+
+  /// Whether operands that are kept over rows are too large for the second cache to have them still
+  /// when the next row comes.
+  [[nodiscard]] bool keeps_much(const Sides& sides) const {
+    return bits_kept(sides) * sides.right > target_.l2_bytes / kShareKept * kBitsPerByte;
+  }
+
+  /// Bits of one element of each operand that has all columns, and no rows.
+  [[nodiscard]] int64_t bits_kept(const Sides& sides) const {
+    const auto cut = static_cast<size_t>(sides.break_point);
+    int64_t bits = 0;
+    for (const TensorAccess& access : summary_.accesses()) {
+      if (!access.is_output && !access.is_lookup() && kept_sides(access, cut) == 2 &&
+          !access.has_any_axis(0, cut)) {
+        bits += size_bits(access.tensor->dtype());
+      }
+    }
+    return bits;
+  }
+
+  /// Rows of a thread, so that operands that are read again for other rows are a small part of what
+  /// it moves.
+  [[nodiscard]] int64_t rows_for_kept(
+      const Sides& sides, const PointwiseParams& params, int64_t threads_y) const {
+    int64_t streamed = 0; // bits of one element of each other operand and result
+    for (const TensorAccess& access : summary_.accesses()) {
+      const bool is_streamed = access.has_all_axes && !access.is_lookup();
+      streamed += is_streamed ? size_bits(access.tensor->dtype()) : 0;
+    }
+    const int64_t lanes = params.vectorization_factor;
+    const int64_t vectors = sides.left * sides.right / lanes;
+    const auto is_possible = [&](int64_t rows) {
+      return rows <= kMostUnroll && rows * threads_y <= sides.left &&
+             vectors / rows >= target_.num_sms * target_.max_threads_per_sm &&
+             rows * loaded_bits() * lanes <= kMostBytesLoaded * kBitsPerByte;
+    };
+    int64_t rows = 1;
+    while (bits_kept(sides) * kStreamedOfKept > streamed * rows && is_possible(2 * rows)) {
+      rows *= 2;
+    }
+    return rows;
   }
 
   /// A single element has no loop to bind; broadcasts are none.
@@ -228,7 +281,8 @@ class Heuristics {
         const auto idle = [&](int64_t threads) {
           return ceil_div(vectors, threads) * threads - vectors;
         };
-        if (idle(candidate) * 10 < idle(x) * 9) { // clearly less
+        const bool is_less = idle(candidate) * 10 < idle(x) * 9; // clearly
+        if (is_less && idle(x) * kBusyOfIdle > vectors) {
           x = candidate;
         }
       }
@@ -246,13 +300,15 @@ class Heuristics {
     y = std::clamp<int64_t>(y, 1, power_of_two_above(rows));
   }
 
-  static void choose_grid(int64_t inner, int64_t outer, PointwiseParams& params) {
+  /// Blocks of all rows follow each other where operands that are kept over rows would be gone from
+  /// the cache before the next row comes.
+  static void choose_grid(int64_t inner, int64_t outer, bool keeps_much, PointwiseParams& params) {
     constexpr int64_t kMostY = LaunchParams::kMaxGridYZ;
     if (params.break_point == 0) {
       params.lparams.bind(ParallelType::BIDx, inner);
       return;
     }
-    params.flip_grid_binding = inner == 1 || (outer > kMostY && inner <= kMostY);
+    params.flip_grid_binding = inner == 1 || (outer > kMostY && inner <= kMostY) || keeps_much;
     const int64_t on_y = params.flip_grid_binding ? inner : outer;
     params.split_grid_y_dim = on_y > kMostY;
     params.lparams.bind(ParallelType::BIDx, params.flip_grid_binding ? outer : inner);

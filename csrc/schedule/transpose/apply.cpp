@@ -33,7 +33,8 @@ void make_tiles(TensorView* reference, const TileAxes& tile, const TransposePara
 }
 
 /// The loops that load a tile, and how it lies in shared memory: rows along the other axis, of
-/// which the vectors are permuted by the row.
+/// which the vectors are permuted by the row. `staged` is in shared memory, or what it is read
+/// from.
 ///   [tiles, other, inner] -> [tiles, inner/V, V, other/V ^ inner/V, V] -> [tiles, U, tx, v]
 void make_staged(TensorView* staged, int64_t width, const TransposeParams& params) {
   const int64_t lanes = params.vectorize_factor2;
@@ -41,7 +42,9 @@ void make_staged(TensorView* staged, int64_t width, const TransposeParams& param
   staged->split(2, lanes);
   staged->split(1, lanes);
   staged->swizzle(1, 3);
-  staged->set_allocation_domain(staged->loop(), true);
+  if (staged->memory_type() == MemoryType::Shared) {
+    staged->set_allocation_domain(staged->loop(), true);
+  }
   if (width < lanes) {
     staged->split(-1, width);
   }
@@ -63,14 +66,6 @@ void make_threads(TensorView* reference, const TransposeParams& params) {
   reference->axis(0)->parallelize(ParallelType::BIDx);
   reference->axis(1)->parallelize(ParallelType::Unroll);
   reference->axis(2)->parallelize(ParallelType::TIDx);
-}
-
-std::vector<TensorView*> all_but(const Fusion& fusion, const std::vector<TensorView*>& excluded) {
-  std::vector<TensorView*> tensors = fusion.tensors();
-  std::erase_if(tensors, [&](const TensorView* tensor) {
-    return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
-  });
-  return tensors;
 }
 
 /// Accesses along the axis of a side that layouts do not exclude.
@@ -140,9 +135,9 @@ void apply_for_tasks(FusionSummary& summary, const TileAxes& tile, const Transpo
     bind_tile(copy);
   }
   bind_tile(reference);
-  transform::parallelize_like(reference, -1, all_but(fusion, copies));
+  transform::parallelize_like(reference, -1, computed_without(fusion, copies));
   transform::inline_at(reference, 1, /*best_effort=*/true, copies);
-  transform::inline_most(fusion, all_but(fusion, copies));
+  transform::inline_most(fusion, computed_without(fusion, copies));
 }
 
 void apply_for_threads(
@@ -154,7 +149,8 @@ void apply_for_threads(
       cache_global_tensors(accesses, inputs_without_tile(accesses, tile));
   TensorView* reference = moved[summary.reference_access()];
 
-  std::vector<TensorView*> staged;
+  std::vector<TensorView*> staged; // in shared memory, and what they are read from
+  std::vector<int64_t> widths_of_staged;
   std::vector<TensorView*> loads; // those of group 1 among them
   for (size_t i = 0; i < accesses.size(); ++i) {
     if (moved[i] == nullptr || accesses[i].is_output) {
@@ -162,20 +158,25 @@ void apply_for_threads(
     }
     loads.push_back(moved[i]);
     if (is_staged(accesses[i], tile)) {
-      moved[i]->set_memory_type(MemoryType::Shared);
-      static_cast<void>(moved[i]->cache_after()); // elements, out of shared memory
-      staged.push_back(moved[i]);
+      // Through registers: a thread asks for all of its elements before it stores the first, also
+      // where a tile is not whole and has tests.
+      TensorView* shared = moved[i]->cache_after();
+      shared->set_memory_type(MemoryType::Shared);
+      static_cast<void>(shared->cache_after()); // elements, out of shared memory
+      loads.push_back(shared);
+      for (TensorView* tensor : {shared, moved[i]}) {
+        staged.push_back(tensor);
+        widths_of_staged.push_back(widths[i]);
+      }
     }
   }
   make_tiles(reference, tile, params);
   transform::transform_like(reference);
-  for (size_t i = 0; i < accesses.size(); ++i) {
-    if (std::ranges::find(staged, moved[i]) != staged.end()) {
-      make_staged(moved[i], widths[i], params);
-    }
+  for (size_t i = 0; i < staged.size(); ++i) {
+    make_staged(staged[i], widths_of_staged[i], params);
   }
   make_threads(reference, params);
-  const std::vector<TensorView*> others = all_but(fusion, staged);
+  const std::vector<TensorView*> others = computed_without(fusion, staged);
   transform::transform_like(reference, others);
   transform::parallelize_like(reference, -1, others);
   for (size_t i = 0; i < accesses.size(); ++i) {
@@ -184,7 +185,7 @@ void apply_for_threads(
     }
   }
   transform::inline_at(reference, 1, /*best_effort=*/true, loads);
-  transform::inline_most(fusion, all_but(fusion, loads));
+  transform::inline_most(fusion, computed_without(fusion, loads));
 }
 
 } // namespace

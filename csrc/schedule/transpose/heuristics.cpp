@@ -97,12 +97,10 @@ void choose_for_gpu(
     const TileAxes& tile,
     const RunFacts& facts,
     TransposeParams& params) {
-  int64_t widest = 1;       // bytes
+  const int64_t widest = widest_of_all(summary);
   int64_t staged_bytes = 0; // of one element of each staged tensor
   for (const TensorAccess& access : summary.accesses()) {
-    const int64_t bytes = size_bytes(access.tensor->dtype());
-    widest = access.has_all_axes ? std::max(widest, bytes) : widest;
-    staged_bytes += is_staged(access, tile) ? bytes : 0;
+    staged_bytes += is_staged(access, tile) ? size_bytes(access.tensor->dtype()) : 0;
   }
   const IterDomains& axes = summary.reference().reference->axes;
   const int64_t inner = std::max<int64_t>(facts.size(axes[tile.inner]->extent()), 1);
@@ -190,44 +188,39 @@ void choose_for_processor(
   params.tile_size2 = std::clamp(longest, kTaskRows, kMostTaskRows);
 }
 
-/// Tiles of runs: vectors along innermost axes whose part they divide.
+/// Tiles of runs: vectors along innermost axes, as wide as all accesses of a side allow.
 void choose_runs(const FusionSummary& summary, const RunFacts& facts, TransposeParams& params) {
-  constexpr int64_t kThreadsOfRuns = 256;
   const size_t innermost = summary.accesses()[summary.reference_access()].memory_order.back();
-  params.tile_parts = choose_tile_parts(summary, facts);
-  int64_t widest = 1; // bytes
-  for (const TensorAccess& access : summary.accesses()) {
-    widest = access.has_all_axes ? std::max(widest, size_bytes(access.tensor->dtype())) : widest;
-  }
+  const int64_t most = facts.target().max_vector_bytes / widest_of_all(summary);
+  RunLanes lanes;
   for (const TensorAccess& access : summary.accesses()) {
     const bool is_full = access.has_all_axes && !access.is_lookup();
     const size_t axis = is_full ? access.memory_order.back() : 0;
     const bool has_lanes = is_full && access.lane_axis == axis;
     const int64_t width = has_lanes ? widest_access(access, access.lane_run, facts) : 1;
-    const int64_t part = params.tile_parts[axis];
-    params.vector_widths.push_back(
-        std::min({width, facts.target().max_vector_bytes / widest, part == 0 ? width : part}));
-    const bool is_of_results = is_full && axis == innermost;
-    int64_t& lanes = is_of_results ? params.vectorize_factor1 : params.vectorize_factor2;
-    lanes = std::max(lanes, params.vector_widths.back());
+    params.vector_widths.push_back(std::min(width, most));
+    int64_t& of_side = is_full && axis == innermost ? lanes.results : lanes.operands;
+    of_side = std::max(of_side, params.vector_widths.back());
   }
-  params.lparams.bind(ParallelType::TIDx, kThreadsOfRuns);
+  const RunTile tile = choose_tile_of_runs(summary, facts, lanes);
+  params.tile_parts = tile.parts;
+  params.vectorize_factor1 = lanes.results;
+  params.vectorize_factor2 = lanes.operands;
+  params.lparams.bind(ParallelType::TIDx, tile.threads);
 }
 
 int64_t count_blocks(
     const FusionSummary& summary, const RunFacts& facts, const TransposeParams& params) {
   int64_t blocks = 1;
   const IterDomains& axes = summary.reference().reference->axes;
+  const std::optional<TileAxes> tile = find_tile_axes(summary);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t size = facts.size(axes[i]->extent());
-    if (!params.tile_parts.empty()) {
-      blocks *= ceil_div(size, std::max<int64_t>(elements_of_part(params.tile_parts[i], size), 1));
-      continue;
-    }
-    const TileAxes tile = *find_tile_axes(summary);
-    blocks *= i == tile.inner   ? ceil_div(size, params.tile_size1)
-              : i == tile.other ? ceil_div(size, params.tile_size2)
-                                : size;
+    const int64_t part = !params.tile_parts.empty() ? elements_of_part(params.tile_parts[i], size)
+                         : i == tile->inner         ? params.tile_size1
+                         : i == tile->other         ? params.tile_size2
+                                                    : 1;
+    blocks *= ceil_div(size, std::max<int64_t>(part, 1));
   }
   return blocks;
 }

@@ -23,6 +23,8 @@ constexpr int64_t kRunBytes = 128;
 /// Bytes of a tile of one tensor: several blocks of a multiprocessor have one each.
 constexpr int64_t kTileBytes = 16 * 1024;
 constexpr int64_t kMostSharedBytes = 64 * 1024;
+/// Bytes of a tile that has all of two dimensions, at most.
+constexpr int64_t kMostWholeBytes = 32 * 1024;
 /// Elements that a thread loads before it stores the first.
 constexpr int64_t kUnrolled = 8;
 
@@ -98,13 +100,8 @@ class Parts {
     }
     return product;
   }
-  /// With 0 for whole axes.
-  [[nodiscard]] std::vector<int64_t> params() const {
-    std::vector<int64_t> params = parts_;
-    for (size_t axis = 0; axis < params.size(); ++axis) {
-      params[axis] = is_whole(axis) ? 0 : params[axis];
-    }
-    return params;
+  [[nodiscard]] const std::vector<int64_t>& parts() const {
+    return parts_;
   }
 
  private:
@@ -121,14 +118,14 @@ class Parts {
 };
 
 /// [a, b, c] -> [tiles, a of a tile, b of a tile, c of a tile]. Broadcasts, which an operand may
-/// lack, are merged into the tiles.
+/// lack, and dimensions of which a tile has one element, are merged into the tiles.
 void make_tiles(TensorView* reference, const std::vector<int64_t>& parts) {
   order_like_memory(reference);
   std::vector<int64_t> tiles;
   std::vector<int64_t> elements;
   int64_t at = 0;
   for (const int64_t part : parts) {
-    if (reference->axis(at)->is_broadcast()) {
+    if (reference->axis(at)->is_broadcast() || part == 1) {
       tiles.push_back(at++);
       continue;
     }
@@ -164,9 +161,16 @@ void make_staged(
     const Order& results,
     int64_t width,
     const TransposeParams& params) {
+  std::vector<int64_t> position(params.tile_parts.size(), 0); // 0: among the tiles
+  int64_t loops = 1;
+  for (const size_t axis : results) {
+    position[axis] = params.tile_parts[axis] == 1 ? 0 : loops++;
+  }
   std::vector<int64_t> order = {0};
   for (const size_t axis : memory_order) {
-    order.push_back(std::ranges::find(results, axis) - results.begin() + 1);
+    if (position[axis] > 0) {
+      order.push_back(position[axis]);
+    }
   }
   arrange_axes(staged, order);
   deal_to_threads(staged, width, params);
@@ -189,7 +193,24 @@ void check_parts(const TransposeParams& params, size_t num_axes) {
        .fix = "change the params that compute_heuristics returns"});
 }
 
+/// Whether a tile has all of both dimensions, which no widest vectors divide: tiles of two
+/// dimensions would be filled in part, and each of their rows would begin at another place of a
+/// line.
+bool are_odd_and_whole(int64_t rows, int64_t columns, int64_t bytes, const RunFacts& facts) {
+  const int64_t vector = facts.target().max_vector_bytes;
+  return rows * columns * bytes <= kMostWholeBytes && rows * bytes % vector != 0 &&
+         columns * bytes % vector != 0;
+}
+
 } // namespace
+
+int64_t widest_of_all(const FusionSummary& summary) {
+  int64_t widest = 1;
+  for (const TensorAccess& access : summary.accesses()) {
+    widest = access.has_all_axes ? std::max(widest, size_bytes(access.tensor->dtype())) : widest;
+  }
+  return widest;
+}
 
 int64_t elements_of_part(int64_t part, int64_t size) {
   return part == 0 ? size : part;
@@ -234,20 +255,21 @@ bool suits_runs(const FusionSummary& summary, const RunFacts& facts) {
   for (size_t i = 1; results[results.size() - i] == operands[operands.size() - i]; ++i) {
     common *= sizes[results[results.size() - i]];
   }
-  const int64_t shortest = std::min(sizes[results.back()], sizes[operands.back()]);
-  return results.back() == operands.back() ? common < kSectorBytes : shortest < kShortestSide;
+  if (results.back() == operands.back()) {
+    return common < kSectorBytes;
+  }
+  const int64_t rows = sizes[results.back()];
+  const int64_t columns = sizes[operands.back()];
+  return std::min(rows, columns) < kShortestSide || are_odd_and_whole(rows, columns, common, facts);
 }
 
-std::vector<int64_t> choose_tile_parts(const FusionSummary& summary, const RunFacts& facts) {
+RunTile choose_tile_of_runs(
+    const FusionSummary& summary, const RunFacts& facts, const RunLanes& lanes) {
   const std::vector<const TensorAccess*> reordered = find_reordered(summary);
   const Order results = order_of_results(summary);
   const Order& operands = reordered.front()->memory_order;
-  int64_t widest = 1;
+  const int64_t widest = widest_of_all(summary);
   int64_t staged_bytes = 0; // of one element of each staged tensor
-  for (const TensorAccess& access : summary.accesses()) {
-    const int64_t bytes = size_bytes(access.tensor->dtype());
-    widest = access.has_all_axes ? std::max(widest, bytes) : widest;
-  }
   for (const TensorAccess* access : reordered) {
     staged_bytes += size_bytes(access->tensor->dtype());
   }
@@ -262,7 +284,13 @@ std::vector<int64_t> choose_tile_parts(const FusionSummary& summary, const RunFa
       break;
     }
   }
-  return parts.params();
+  return choose_run_tile(
+      {.sizes = sizes_of(summary, facts),
+       .results = {.order = results, .lanes = lanes.results},
+       .operands = {.order = operands, .lanes = lanes.operands},
+       .element_bytes = widest,
+       .staged_bytes = staged_bytes},
+      parts.parts());
 }
 
 void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
@@ -304,14 +332,7 @@ void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
     }
   }
   deal_to_threads(reference, params.vectorize_factor1, params);
-  const auto all_but = [&](const std::vector<TensorView*>& excluded) {
-    std::vector<TensorView*> tensors = fusion.tensors();
-    std::erase_if(tensors, [&](const TensorView* tensor) {
-      return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
-    });
-    return tensors;
-  };
-  const std::vector<TensorView*> others = all_but(staged);
+  const std::vector<TensorView*> others = computed_without(fusion, staged);
   transform::transform_like(reference, others);
   transform::parallelize_like(reference, -1, others);
   for (size_t i = 0; i < accesses.size(); ++i) {
@@ -323,7 +344,7 @@ void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
   transform::inline_at(reference, 2, /*best_effort=*/true, loads);
   std::vector<TensorView*> placed = staged;
   placed.insert(placed.end(), loads.begin(), loads.end());
-  transform::inline_most(fusion, all_but(placed));
+  transform::inline_most(fusion, computed_without(fusion, placed));
 }
 
 } // namespace nvfuser::schedule::transpose

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "schedule/params/transpose_params.h"
+#include "schedule/transpose/run_tiles.h"
 #include "schedule/transpose/transpose.h"
 
 namespace nvfuser::schedule::transpose {
@@ -16,12 +17,22 @@ namespace nvfuser::schedule::transpose {
 /// results. Empty if there are none, or if their orders differ, or those of the results.
 [[nodiscard]] std::vector<const TensorAccess*> find_reordered(const FusionSummary& summary);
 
+/// Elements of a vector.
+struct RunLanes {
+  int64_t results = 1;
+  int64_t operands = 1;
+};
+
 /// Whether innermost dimensions are so short that a tile of runs is better: of a GPU.
 [[nodiscard]] bool suits_runs(const FusionSummary& summary, const RunFacts& facts);
 
-/// `TransposeParams::tile_parts`. Requires: suits_runs.
-[[nodiscard]] std::vector<int64_t> choose_tile_parts(
-    const FusionSummary& summary, const RunFacts& facts);
+/// The tile and its threads, where `lanes` are those of vectors along the innermost dimension of
+/// results, and of operands. Requires: suits_runs.
+[[nodiscard]] RunTile choose_tile_of_runs(
+    const FusionSummary& summary, const RunFacts& facts, const RunLanes& lanes);
+
+/// Bytes of an element of the widest tensor that has all dimensions.
+[[nodiscard]] int64_t widest_of_all(const FusionSummary& summary);
 
 /// Elements of a tile along a dimension of so many elements.
 [[nodiscard]] int64_t elements_of_part(int64_t part, int64_t size);
