@@ -49,9 +49,9 @@ const char* format_of(DataType type) {
 }
 
 /// Elements that one statement copies: those of the axes bound to mma.
-int64_t copied_columns(const TensorView* registers) {
+int64_t copied_columns(const TensorView* copy) {
   int64_t columns = 1;
-  for (const IterDomain* axis : registers->loop()) {
+  for (const IterDomain* axis : copy->loop()) {
     columns *= axis->is_mma() ? as_int(axis->extent()->value()) : 1;
   }
   return columns;
@@ -94,13 +94,16 @@ bool touches_tensor_memory(const LoadStoreOp& copy) {
 
 void copy_tensor_memory(KernelPrinter& printer, const LoadStoreOp& copy) {
   ExpressionPrinter& expressions = printer.expressions();
-  const std::string to = expressions.address(copy.out, 1, /*is_written=*/true);
+  const bool stores = is_in_tensor_memory(copy.out);
+  const bool is_first_value = view_of(copy.arg) == nullptr; // of a sum
   printer.statement(
-      copy, is_in_tensor_memory(copy.out)
-                ? "tensor_memory_store(" + to + ", " +
-                      expressions.value_as(copy.arg, copy.out->dtype()).str() + ");"
-                : "tensor_memory_load<" + std::to_string(copied_columns(view_of(copy.out))) + ">(" +
-                      to + ", " + expressions.address(copy.arg, 1, /*is_written=*/false) + ");");
+      copy,
+      std::string(stores ? "tensor_memory_store" : "tensor_memory_load") +
+          (is_first_value ? "" : "<" + std::to_string(copied_columns(view_of(copy.out))) + ">") +
+          "(" + expressions.address(copy.out, 1, /*is_written=*/true) + ", " +
+          (is_first_value ? expressions.value_as(copy.arg, copy.out->dtype()).str()
+                          : expressions.address(copy.arg, 1, /*is_written=*/false)) +
+          ");");
 }
 
 } // namespace nvfuser

@@ -16,11 +16,10 @@ const char* instead_of(LoadStoreOpType type) {
     case LoadStoreOpType::StMatrix:
     case LoadStoreOpType::CpAsync:
     case LoadStoreOpType::CpAsyncBulkTensorTile:
-    case LoadStoreOpType::LdTMem: return nullptr;
+    case LoadStoreOpType::LdTMem:
+    case LoadStoreOpType::StTMem: return nullptr;
     case LoadStoreOpType::CpAsyncBulk:
       return "copy boxes with LoadStoreOpType.tma, or elements with LoadStoreOpType.set";
-    case LoadStoreOpType::StTMem:
-      return "keep the tensor in registers or shared memory, and copy with LoadStoreOpType.set";
   }
   return nullptr;
 }
@@ -70,7 +69,7 @@ std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
   if (const char* fix = instead_of(copy->op)) {
     return no_form(
         tensor, {"LoadStoreOpType.", enum_name(copy->op)},
-        {"set, cp_async, tma, load_matrix, StMatrix or LdTMem"},
+        {"set, cp_async, tma, load_matrix, StMatrix, LdTMem or StTMem"},
         {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
   }
   return std::nullopt;

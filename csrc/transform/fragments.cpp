@@ -135,6 +135,11 @@ bool is_tensor_memory_load(const Expr* expr) {
   return copy != nullptr && copy->op == LoadStoreOpType::LdTMem;
 }
 
+bool is_tensor_memory_copy(const Expr* expr) {
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return is_tensor_memory_load(expr) || (copy != nullptr && copy->op == LoadStoreOpType::StTMem);
+}
+
 std::optional<Refusal> find_fragment(
     const TensorView* tv, const FragmentLayout& layout, FragmentAxes& found) {
   const auto num_registers = static_cast<int64_t>(layout.num_register_parts);
@@ -280,7 +285,7 @@ void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand>
   }
   tv->axis(first)->parallelize(ParallelType::TIDx);
   const bool is_instruction =
-      is_sum || is_matrix_copy(tv->definition()) || is_tensor_memory_load(tv->definition());
+      is_sum || is_matrix_copy(tv->definition()) || is_tensor_memory_copy(tv->definition());
   for (int64_t i = first + 1; is_instruction && i < tv->ndims(); ++i) {
     tv->axis(i)->parallelize(ParallelType::Mma);
   }

@@ -100,6 +100,8 @@ struct MmaInstruction {
 [[nodiscard]] bool is_matrix_copy(const Expr* expr);
 /// Whether `expr` copies from tensor memory to registers.
 [[nodiscard]] bool is_tensor_memory_load(const Expr* expr);
+/// The same, or from registers to tensor memory.
+[[nodiscard]] bool is_tensor_memory_copy(const Expr* expr);
 
 /// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
 /// Axes that an MmaOp sums come behind them.
@@ -121,7 +123,8 @@ namespace transform {
 ///   [.., m, k] of the first factor, [.., n, k] of the second, [.., m, n] of the result, and of
 ///   what is computed from it; [.., m, n, k] of the result of an MmaOp, of which all three are
 ///   bound to mma.
-/// Registers of a copy with load_matrix, StMatrix or LdTMem are bound to mma likewise.
+/// Registers of a copy with load_matrix, StMatrix or LdTMem, and columns of one with StTMem, are
+/// bound to mma likewise.
 /// Errors: axes of other extents.
 void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand);
 [[nodiscard]] std::optional<Refusal> find_wrong_mma_swizzle(

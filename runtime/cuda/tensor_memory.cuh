@@ -109,11 +109,33 @@ NVF_FUNCTION unsigned in_lanes_of_warp(unsigned column) {
   return column + (thread / 32 % 4 << 21); // 32 lanes for each warp
 }
 
+/// The same value in the lane of each thread.
 NVF_FUNCTION void tensor_memory_store(unsigned column, float value) {
   asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};"
                :
                : "r"(in_lanes_of_warp(column)), "r"(__float_as_uint(value))
                : "memory");
+}
+
+NVF_FUNCTION void begin_store_of_16(unsigned column, const float* from) {
+  asm volatile(
+      "tcgen05.st.sync.aligned.32x32b.x16.b32 "
+      "[%0], {%1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16};"
+      :
+      : "r"(in_lanes_of_warp(column)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3]),
+        "f"(from[4]), "f"(from[5]), "f"(from[6]), "f"(from[7]), "f"(from[8]), "f"(from[9]),
+        "f"(from[10]), "f"(from[11]), "f"(from[12]), "f"(from[13]), "f"(from[14]), "f"(from[15])
+      : "memory");
+}
+
+/// Columns of this thread's lane, a multiple of 16, which it may load at once.
+template <unsigned kColumns>
+NVF_FUNCTION void tensor_memory_store(unsigned column, const float* from) {
+#pragma unroll
+  for (unsigned i = 0; i < kColumns; i += 16) {
+    begin_store_of_16(column + i, from + i);
+  }
+  asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
 }
 
 NVF_FUNCTION void begin_load_of_16(float* to, unsigned column) {

@@ -118,6 +118,7 @@ OF_BLOCKS = {
     LoadStoreOpType.load_matrix,
     LoadStoreOpType.StMatrix,
     LoadStoreOpType.LdTMem,
+    LoadStoreOpType.StTMem,
 }
 NO_COPIES = [op for op in LoadStoreOpType if op not in COPIES | OF_BLOCKS]
 NO_BINDINGS = [
@@ -182,13 +183,13 @@ def test_the_other_copies_are_lowered(op: LoadStoreOpType) -> None:
 def test_execute_evaluates_what_has_no_kernel_form() -> None:
     """The automatic schedule keeps the copy; without the evaluator, and by hand, it is an error."""
     values = torch.randn(32, 32)
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.StTMem))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.CpAsyncBulk))
     torch.testing.assert_close(fd.execute([values])[0], -values)
     assert fd.fec.get_most_recent_scheduled_ir() == ""
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.StTMem))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.CpAsyncBulk))
     with pytest.raises(NotImplementedError, match="has no kernel form"):
         fd.execute([values], _disable_options=["fallback"])
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.StTMem))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.CpAsyncBulk))
     with pytest.raises(NotImplementedError, match="has no kernel form"):
         fd.manual_execute([values])
 

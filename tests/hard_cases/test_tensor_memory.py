@@ -101,8 +101,10 @@ def multiplied(
     boxes: int = 1,
     threads: ParallelType | None = None,
     sum_memory: MemoryType = TENSOR,
+    keeps_copy: bool = False,
 ) -> FusionDefinition:
-    """[m, 1, k] times [1, n, k] is [m, n]; a block has `tiles` tiles along n, from `boxes`."""
+    """[m, 1, k] times [1, n, k] is [m, n]; a block has `tiles` tiles along n, from `boxes`. A copy
+    of the sum may go to tensor memory and back once more."""
     macro, size = macro_of(columns, dtype), TORCH[dtype].itemsize
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
@@ -114,26 +116,31 @@ def multiplied(
         total.set_mma_macro(macro)
         total.set_memory_type(sum_memory)
         sums = total.cache_after(LoadStoreOpType.LdTMem)
+        rows = [sums, out]
+        if keeps_copy:
+            kept = sums.cache_after(LoadStoreOpType.StTMem)
+            kept.set_memory_type(TENSOR)
+            rows += [kept, kept.cache_after(LoadStoreOpType.LdTMem)]
         a, b = (tensor.cache_after(LoadStoreOpType.tma) for tensor in (x, w))
         order(a, 1, 0, 2)
         schedule_box(a, BY, M, width)
         schedule_box(b, BX, columns * tiles // boxes, width, boxes)
         total.split(2, width // size)
         total.split(3, macro.k)
-        for tensor in (total, sums, out):
+        for tensor in (total, *rows):
             tensor.split(1, columns * tiles)
             tensor.split(2, columns)
             tensor.split(0, M)  # [blocks, M, blocks, tiles, columns, ..]
         order(total, 5, 6, 0, 2, 3, 1, 4, 7)
-        for tensor in (sums, out):
+        for tensor in rows:
             order(tensor, 0, 2, 3, 1, 4)
-        for tensor in (total, sums, out):
+        for tensor in (total, *rows):
             tensor.apply_mma_swizzle(macro=macro)
         par(total, None, None, BY, BX, threads)
-        for tensor in (sums, out):
+        for tensor in rows:
             par(tensor, BY, BX, threads)
         fd.sched.inline_at(total, 1, selected_tensors=[a, b])
-        fd.sched.inline_at(out, 4, True, [sums])
+        fd.sched.inline_at(out, 4, True, rows)
         for box in (a, b):
             if is_specialized:
                 fd.sched.warp_specialize(box, stages, stages - 1, TY)
@@ -167,6 +174,7 @@ WAYS = {
     "middle": {"width": 64},
     "ahead": {"stages": 3},
     "specialized": {"stages": 3, "is_specialized": True},
+    "kept": {"keeps_copy": True},
 }
 
 # -- results: on the CPU --
@@ -262,6 +270,86 @@ def test_the_instruction_is_told_types_and_shape(types, formats):
     assert re.search(rf"mov\.b32\s+%r\d+, {descriptor};", ptx)
 
 
+# -- copies to tensor memory --
+
+
+def kept_there(
+    columns: int = 64,
+    *,
+    tiles: int = 1,
+    op: LoadStoreOpType = LoadStoreOpType.StTMem,
+    dtype: DataType = DataType.Float,
+) -> FusionDefinition:
+    """-exp(x); all tiles of exp(x) that a block has lie in tensor memory before any is read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=dtype)
+        y = fd.ops.exp(x)
+        y = y if dtype == y.dtype() else fd.ops.cast(y, dtype)
+        out = fd.ops.neg(y)
+        fd.add_output(out)
+        kept = y.cache_after(op)
+        kept.set_memory_type(TENSOR)
+        again = kept.cache_after(LoadStoreOpType.LdTMem)
+        for tensor in fd.fusion.tensors():
+            if tensor.definition() is None:
+                continue
+            tensor.split(1, columns)
+            tensor.split(1, tiles)
+            tensor.split(0, M)
+            order(tensor, 0, 2, 3, 1, 4)
+            if columns % 16 == 0:
+                tensor.apply_mma_swizzle(macro=macro_of(columns))
+            par(tensor, BY, BX)
+        fd.sched.inline_at(out, 2)
+        fd.sched.inline_at(out, 4, selected_tensors=[again])
+        fd.sched.inline_at(kept, 4, selected_tensors=[y])
+    return fd
+
+
+KEPT = {"one": {}, "narrow": {"columns": 16}, "tiles": {"tiles": 3, "columns": 32}}
+
+
+@pytest.mark.parametrize("way", KEPT)
+def test_tensor_memory_keeps_what_is_stored(way):
+    fd = kept_there(**KEPT[way])
+    for rows, columns in [(128, 64), (130, 70), (1, 1), (300, 129)]:
+        x = torch.randn(rows, columns)
+        for options in ([], ["kernel_debug"]):
+            result = _core.call_with_options(lambda x=x: run_on_cpu(fd, [x]), options, [])
+            torch.testing.assert_close(result.double(), -x.double().exp())
+
+
+def test_all_tiles_are_stored_before_one_is_loaded():
+    source = kept_there(tiles=3, columns=32).fusion.print_kernel(target=BLACKWELL)
+    assert "BlockTensorMemory<128> tensor_memory(" in source  # 96 columns: a power of two
+    assert source.index("tensor_memory_store<32>(") < source.index("tensor_memory_load<32>(")
+    body = source[
+        source.index("tensor_memory_store<32>(") : source.index("tensor_memory_load<32>(")
+    ]
+    assert "for (" in body, "in a loop of their own"
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize("way", KEPT)
+def test_nvrtc_compiles_stores_for_blackwell(way):
+    made = kept_there(**KEPT[way]).fusion.compile_cuda(architecture=BLACKWELL)
+    assert made.cubin
+    stored = made.ptx.index("tcgen05.st.sync.aligned.32x32b.x16.b32")
+    seen = made.ptx.index("tcgen05.wait::st.sync.aligned", stored)
+    assert seen < made.ptx.index("tcgen05.ld.sync.aligned.32x32b.x16", seen)
+    assert "tcgen05.mma" not in made.ptx
+
+
+def test_stores_are_translated():
+    fd = kept_there()
+    text = translate_fusion(fd.fusion, schedule=True)
+    assert "cache_after(LoadStoreOpType.StTMem)" in text
+    kernels = [
+        each.fusion.print_kernel(target=BLACKWELL, comments=False) for each in (fd, rebuilt(text))
+    ]
+    assert kernels[0] == kernels[1]
+
+
 # -- printing, translating, serializing --
 
 
@@ -323,7 +411,27 @@ def test_other_tensors_do_not_lie_in_tensor_memory():
         fd.add_output(fd.ops.neg(x))
         x.cache_after().set_memory_type(TENSOR)
     for target in (BLACKWELL, "cuda", "cpu"):
-        check_refused(fd, "Only sums of tcgen05 products lie in tensor memory", target)
+        check_refused(fd, "Only sums of tcgen05 products, and copies with StTMem, lie", target)
+
+
+def test_copies_to_tensor_memory_are_of_floats_in_registers():
+    headline = "LoadStoreOpType.StTMem copies from registers to tensor memory"
+    check_refused(kept_there(dtype=DataType.Half), headline)
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        x.cache_after(LoadStoreOpType.StTMem).set_memory_type(TENSOR)
+    check_refused(fd, headline)
+
+
+def test_copies_to_tensor_memory_have_whole_tiles():
+    check_refused(kept_there(columns=8), "A copy to tensor memory has no such columns")
+    check_refused(kept_there(columns=8), "A copy to tensor memory has no such columns", "cpu")
+
+
+def test_other_gpus_have_no_tensor_memory():
+    for target in ("cuda", "sm_90a", "sm_120a"):
+        check_refused(kept_there(), "The GPU has no tensor memory", target)
 
 
 def test_other_gpus_do_not_have_the_instruction():

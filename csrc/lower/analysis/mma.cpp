@@ -219,7 +219,7 @@ bool is_mma_factor(const TensorView* tensor) {
 
 std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
   NVF_RETURN_REFUSAL(find_wrong_tensor_memory(tensor));
-  if (is_tensor_memory_load(tensor->definition())) {
+  if (is_tensor_memory_copy(tensor->definition())) {
     return std::nullopt;
   }
   if (is_matrix_copy(tensor->definition())) {
@@ -263,7 +263,8 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
       NVF_RETURN_REFUSAL(find_missing_instruction(kernel, copy));
       NVF_RETURN_REFUSAL(find_wrong_threads(kernel, copy));
     }
-    if (is_tensor_memory_load(expr)) {
+    if (is_tensor_memory_copy(expr)) {
+      NVF_RETURN_REFUSAL(find_missing_tensor_memory(kernel, first_output(expr)));
       NVF_RETURN_REFUSAL(find_wrong_threads(kernel, first_output(expr)));
     }
     if (!is_mma(expr)) {

@@ -22,18 +22,45 @@ bool is_in_tensor_memory(const TensorView* tensor) {
   return tensor->memory_type() == MemoryType::Tensor;
 }
 
+bool is_tensor_memory_store(const Expr* expr) {
+  return is_tensor_memory_copy(expr) && !is_tensor_memory_load(expr);
+}
+
+/// The instruction whose sum lies as a tensor in tensor memory does; nullptr: there is none.
+const MmaInstruction* instruction_of(const TensorView* tensor) {
+  if (is_tcgen05(tensor->definition())) {
+    return find_mma_instruction(MmaMacro::from_int(tensor->definition()->as<MmaOp>()->macro));
+  }
+  int64_t columns = 1;
+  for (const IterDomain* axis : tensor->loop()) {
+    const bool is_constant = axis->extent()->is_const_int();
+    columns *= !axis->is_mma() ? 1 : is_constant ? as_int(axis->extent()->value()) : 0;
+  }
+  return is_tensor_memory_store(tensor->definition()) && columns <= kMostColumns
+             ? find_tcgen05_instruction(
+                   {.arch = MmaMacroArch::Blackwell1CTA,
+                    .m = 128,
+                    .n = static_cast<uint16_t>(columns),
+                    .k = 16})
+             : nullptr;
+}
+
+std::optional<Refusal> find_wrong_reader(const TensorView* tensor) {
+  const auto& uses = tensor->all_uses();
+  const auto other = std::ranges::find_if_not(uses, is_tensor_memory_load);
+  if (other == uses.end() && !tensor->is_fusion_output()) {
+    return std::nullopt;
+  }
+  return refuse_node(
+      tensor, {"Tensor memory is read by something that is no copy from there"},
+      {"copies with LoadStoreOpType.LdTMem, and nothing else"},
+      {other == uses.end() ? "an output" : (*other)->op_name()},
+      {"cache_after(LoadStoreOpType.LdTMem); compute with the copy"});
+}
+
 std::optional<Refusal> find_wrong_sum_memory(const TensorView* sum) {
   if (is_in_tensor_memory(sum)) {
-    const auto& uses = sum->all_uses();
-    const auto other = std::ranges::find_if_not(uses, is_tensor_memory_load);
-    if (other == uses.end() && !sum->is_fusion_output()) {
-      return std::nullopt;
-    }
-    return refuse_node(
-        sum, {"Tensor memory is read by something that is no copy from there"},
-        {"copies with LoadStoreOpType.LdTMem, and nothing else"},
-        {other == uses.end() ? "an output" : (*other)->op_name()},
-        {"cache_after(LoadStoreOpType.LdTMem) on the sum; compute with the copy"});
+    return find_wrong_reader(sum);
   }
   return refuse_node(
       sum, {"The sum of tcgen05 does not lie in tensor memory"}, {"MemoryType.tensor"},
@@ -42,29 +69,57 @@ std::optional<Refusal> find_wrong_sum_memory(const TensorView* sum) {
        "it"});
 }
 
-std::optional<Refusal> find_wrong_load(const TensorView* copy) {
-  const auto& load = *copy->definition()->as<LoadStoreOp>();
-  const auto* sum = static_cast<const TensorView*>(load.arg);
-  if (!is_tcgen05(sum->definition()) || !is_in_tensor_memory(sum) ||
-      copy->memory_type() != MemoryType::Local) {
-    return refuse_node(
-        copy, {"LoadStoreOpType.LdTMem copies from tensor memory to registers"},
-        {"the sum of a tcgen05 product, in tensor memory, to registers"},
-        {"from ", enum_name(sum->memory_type()), " to ", enum_name(copy->memory_type())},
-        {"copy with LoadStoreOpType.set"});
-  }
-  const MmaMacro macro = MmaMacro::from_int(sum->definition()->as<MmaOp>()->macro);
+/// One statement copies all columns of a tile: those of a sum of `instruction`.
+std::optional<Refusal> find_wrong_tile(const TensorView* copy, const MmaInstruction& instruction) {
   FragmentAxes axes;
-  NVF_RETURN_REFUSAL(find_fragment(copy, find_mma_instruction(macro)->result, axes));
+  NVF_RETURN_REFUSAL(find_fragment(copy, instruction.result, axes));
   for (int64_t i = 0; i < copy->ndims(); ++i) {
     if (copy->axis(i)->is_mma() != (i > axes.first)) {
       return refuse_node(
-          copy, {"Columns that are copied from tensor memory are not bound to mma"},
+          copy, {"Columns that are copied from or to tensor memory are not bound to mma"},
           {"the axis behind the lanes, at position ", axes.first, ", and no other"},
           {copy->axis(i)->to_string(), " at position ", i}, {"apply_mma_swizzle() binds it"});
     }
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> find_wrong_load(const TensorView* copy) {
+  const auto* source = static_cast<const TensorView*>(copy->definition()->as<LoadStoreOp>()->arg);
+  const MmaInstruction* instruction = instruction_of(source);
+  if (instruction == nullptr || !is_in_tensor_memory(source) ||
+      copy->memory_type() != MemoryType::Local) {
+    return refuse_node(
+        copy, {"LoadStoreOpType.LdTMem copies from tensor memory to registers"},
+        {"the sum of a tcgen05 product, or a copy with StTMem, in tensor memory, to registers"},
+        {"from ", enum_name(source->memory_type()), " to ", enum_name(copy->memory_type())},
+        {"copy with LoadStoreOpType.set"});
+  }
+  return find_wrong_tile(copy, *instruction);
+}
+
+std::optional<Refusal> find_wrong_store(const TensorView* copy) {
+  const auto* source = static_cast<const TensorView*>(copy->definition()->as<LoadStoreOp>()->arg);
+  if (source->memory_type() != MemoryType::Local || !is_in_tensor_memory(copy) ||
+      copy->dtype() != DataType::Float) {
+    return refuse_node(
+        copy, {"LoadStoreOpType.StTMem copies from registers to tensor memory"},
+        {"a tensor of Float in registers, and a copy with MemoryType.tensor"},
+        {text(copy->dtype()), " from ", enum_name(source->memory_type()), " to ",
+         enum_name(copy->memory_type())},
+        {"copy what is computed in registers, and set_memory_type(MemoryType.tensor) on the copy"});
+  }
+  NVF_RETURN_REFUSAL(find_wrong_reader(copy));
+  if (const MmaInstruction* instruction = instruction_of(copy)) {
+    return find_wrong_tile(copy, *instruction);
+  }
+  return refuse_node(
+      copy, {"A copy to tensor memory has no such columns"},
+      {"128 rows that are bound to block_x, and behind them a multiple of 16 columns, at most 256, "
+       "bound to mma"},
+      {copy->domain()->to_string()},
+      {"tile the copy, and apply_mma_swizzle(macro=MmaMacroEncode(MmaMacroArch.blackwell_1cta, "
+       "128, n, 16).mma_macro())"});
 }
 
 /// The four warps along x are all threads that compute: there are as many lanes.
@@ -90,12 +145,15 @@ bool is_tcgen05(const Expr* expr) {
 }
 
 bool is_tensor_memory_instruction(const Kernel& kernel, const Expr* expr) {
-  return kernel.target().has_hardware_threads && is_tensor_memory_load(expr);
+  return kernel.target().has_hardware_threads && is_tensor_memory_copy(expr);
 }
 
 std::optional<Refusal> find_wrong_tensor_memory(const TensorView* tensor) {
   if (is_tensor_memory_load(tensor->definition())) {
     return find_wrong_load(tensor);
+  }
+  if (is_tensor_memory_store(tensor->definition())) {
+    return find_wrong_store(tensor);
   }
   if (is_tcgen05(tensor->definition())) {
     return find_wrong_sum_memory(tensor);
@@ -104,7 +162,7 @@ std::optional<Refusal> find_wrong_tensor_memory(const TensorView* tensor) {
     return std::nullopt;
   }
   return refuse_node(
-      tensor, {"Only sums of tcgen05 products lie in tensor memory"},
+      tensor, {"Only sums of tcgen05 products, and copies with StTMem, lie in tensor memory"},
       {"a sum with set_mma_macro(MmaMacroEncode(MmaMacroArch.blackwell_1cta, 128, n, 16)"
        ".mma_macro()), or 32 for fp8"},
       {tensor->definition() == nullptr ? "an input" : tensor->definition()->op_name()},
@@ -125,6 +183,18 @@ std::optional<Refusal> find_wrong_tcgen05(Kernel& kernel, const MmaOp& product) 
   }
   NVF_RETURN_REFUSAL(find_other_threads(kernel, sum));
   return find_wrong_boxes(kernel, product);
+}
+
+std::optional<Refusal> find_missing_tensor_memory(Kernel& kernel, const TensorView* copy) {
+  const Target& target = kernel.target();
+  if (target.is_cuda() && target.architecture / 10 != kFamily) {
+    return refuse_node(
+        copy, {"The GPU has no tensor memory"}, {"compute capability 10.0"},
+        {target.architecture / 10, ".", target.architecture % 10},
+        {"keep the tensor in registers or shared memory; target=\"sm_100a\" shows the kernel "
+         "without such a GPU"});
+  }
+  return find_other_threads(kernel, copy);
 }
 
 std::optional<Refusal> find_wrong_columns(Kernel& kernel) {

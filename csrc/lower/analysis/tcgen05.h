@@ -8,6 +8,7 @@
 //                  and copies of whole warps touch it.
 //   sum            [m, n] in tensor memory: row m is the lane, column n the column
 //   LdTMem         copies all columns of a thread's lane to registers
+//   StTMem         copies them from registers: a tensor that does not fit there
 //
 // The instruction goes on while all threads do:
 //
@@ -25,15 +26,18 @@ namespace nvfuser {
 
 /// Whether `expr`, in a definition or as a statement, names such an instruction.
 [[nodiscard]] bool is_tcgen05(const Expr* expr);
-/// Whether a copy from tensor memory is one statement of all four warps in this kernel.
+/// Whether a copy from or to tensor memory is one statement of all four warps in this kernel.
 [[nodiscard]] bool is_tensor_memory_instruction(const Kernel& kernel, const Expr* expr);
 
-/// Says no to a tensor in tensor memory that no instruction has there, and to copies from there
-/// that are none. Nothing to say about other tensors.
+/// Says no to a tensor in tensor memory that neither an instruction nor a copy has there, and to
+/// copies from and to there that are none. Nothing to say about other tensors.
 [[nodiscard]] std::optional<Refusal> find_wrong_tensor_memory(const TensorView* tensor);
 /// Says no to a device without the instruction, and to threads that are not its lanes.
 /// Requires: loops, and the threads that are launched.
 [[nodiscard]] std::optional<Refusal> find_wrong_tcgen05(Kernel& kernel, const MmaOp& product);
+/// Says no to a copy on a device without tensor memory, and to threads that are not its lanes.
+[[nodiscard]] std::optional<Refusal> find_missing_tensor_memory(
+    Kernel& kernel, const TensorView* copy);
 /// Says no to more columns than a block can have.
 [[nodiscard]] std::optional<Refusal> find_wrong_columns(Kernel& kernel);
 

@@ -56,7 +56,7 @@ Expr* convert(LoadStoreOp& op, StatementContext& context) {
   return context.kernel.make<LoadStoreOp>(
       {.out = context.result(op.out),
        .arg = context.operand(op.arg),
-       .op = is_matrix_copy(&op) || is_tensor_memory_load(&op) ? LoadStoreOpType::Set : op.op,
+       .op = is_matrix_copy(&op) || is_tensor_memory_copy(&op) ? LoadStoreOpType::Set : op.op,
        .cache_op = op.cache_op});
 }
 

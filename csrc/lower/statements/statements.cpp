@@ -30,7 +30,7 @@ std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
         return copy_matrices(op, nest);
       }
       if (is_tensor_memory_instruction(kernel_, expr)) {
-        return load_columns(op, nest);
+        return copy_columns(op, nest);
       }
     }
     if constexpr (requires { combine(op, nest); }) {

@@ -82,7 +82,8 @@ class StatementBuilder {
 
   /// Fragments from or to shared memory: matrix_statements.cpp. Empty: refused.
   std::vector<Expr*> copy_matrices(LoadStoreOp& op, const LoopNest& nest);
-  std::vector<Expr*> load_columns(LoadStoreOp& op, const LoopNest& nest);
+  /// From or to tensor memory: mma_statements.cpp.
+  std::vector<Expr*> copy_columns(LoadStoreOp& op, const LoopNest& nest);
   /// On every target: rows lie in shared memory as the instruction copies them.
   void check_rows(LoadStoreOp& op, const LoopNest& nest);
   /// By tensor cores: mma_statements.cpp.
