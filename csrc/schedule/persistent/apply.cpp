@@ -32,9 +32,25 @@ int64_t blocks_of_row(const ReductionParams& params) {
 
 // ---- Loops of the reference ---------------------------------------------------------------------
 
+/// Serial, the vectors of a row, becomes [Grid, Unroll, Threads]. What a thread keeps has a
+/// constant size, so the number of threads follows from that of elements. If it is a constant as
+/// well, all batches but the last are whole.
+void deal_row(LoopRoles& loops, const ReductionParams& params) {
+  const bool is_shared = blocks_of_row(params) > 1;
+  if (params.fastest_dim && params.static_bdimx && !is_shared) {
+    loops.rename(Serial, Unroll);
+    loops.split(Unroll, params.lparams.bdimx(), Threads);
+    return;
+  }
+  loops.rename(Serial, Threads);
+  if (is_shared) {
+    loops.cut(Threads, blocks_of_row(params), Grid);
+  }
+  loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
+}
+
 /// [Blocks, Rows ty, Grid bx, Unroll, Threads tx, Lanes], and of an outer problem
-/// [Blocks, Unroll, Threads ty, Rows tx, Columns]: what a thread keeps has a constant size, so the
-/// number of threads follows from that of elements. Grid: the blocks that share a row, of a cluster
+/// [Blocks, Unroll, Threads ty, Rows tx, Columns]. Grid: the blocks that share a row, of a cluster
 /// or, where rows are dealt in Turns, of the whole grid.
 void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   if (params.fastest_dim) {
@@ -49,15 +65,11 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
     loops.arrange({Blocks, Serial, Unroll, Threads, Lanes, Ones});
     return;
   }
-  loops.rename(Serial, Threads);
-  if (blocks_of_row(params) > 1) {
-    loops.cut(Threads, blocks_of_row(params), Grid);
-  }
+  deal_row(loops, params);
   if (takes_turns(params)) {
     loops.rename(Blocks, Turns);
     loops.split(Turns, params.lparams.gdimy(), Blocks);
   }
-  loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
   if (params.multiple_reds_per_blk) {
     loops.split(Blocks, params.lparams.bdimy(), Rows);
   }

@@ -70,6 +70,18 @@ void choose_row_of_chunks(
   params.lparams.bind(ParallelType::BIDx, sizes.kept);
 }
 
+/// Where the length of rows is known and batches do not divide it, their threads are a constant. In
+/// a cluster the last block has fewer elements, so that all batches are tested in any case.
+void fix_threads(const RowOfThreads& row, const ProblemSizes& sizes, ReductionParams& params) {
+  const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
+  if (!sizes.is_of_one_length || row.blocks > 1 || row.threads * row.batches == vectors) {
+    return;
+  }
+  params.static_bdimx = true;
+  params.pad_inner_reduction_to_warp = false; // whole warps already, if it has any
+  params.batches_per_block_inner_reduction = ceil_div(vectors, row.threads);
+}
+
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_inner_heuristics(
@@ -111,8 +123,11 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     }
     return params;
   }
-  const RowOfThreads row = shared ? *shared : *kept;
+  const RowOfThreads in_registers = shared ? *shared : *kept;
+  const RowOfThreads row = find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
+                               .value_or(in_registers);
   params->project_persistent_buffers = row.keeps_inputs;
+  params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
   params->cparams.maxrregcount = row.registers;
   params->unroll_factor_inner_reduction = row.lanes;
   params->vectorize_inner_reduction = row.lanes > 1;
@@ -121,6 +136,7 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   params->cross_block_inner_reduction = true;
   params->block_dim_inner_reduction = ParallelType::TIDx;
   params->lparams.bind(ParallelType::TIDx, row.threads);
+  fix_threads(row, sizes, *params);
   if (row.rows > 1) {
     params->multiple_reds_per_blk = true;
     params->block_dim_iter_dom = ParallelType::TIDy;

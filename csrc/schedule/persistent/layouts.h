@@ -18,9 +18,10 @@ struct RowOfThreads {
   bool is_padded = false;
   /// Inputs are kept as they are stored, and each pass computes what it needs from them.
   bool keeps_inputs = false;
-  int64_t registers = 0;   // of a thread, at most: so that blocks fit beside each other
-  bool is_crowded = false; // by what is kept: few of its loads are under way at a time
-  double share = 0;        // of the rows that a multiprocessor should have, how many fit; at most 1
+  bool is_in_shared_memory = false; // what is kept; else in registers
+  int64_t registers = 0;            // of a thread, at most: so that blocks fit beside each other
+  bool is_crowded = false;          // by what is kept: few of its loads are under way at a time
+  double share = 0; // of the rows that a multiprocessor should have, how many fit; at most 1
 };
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
@@ -30,6 +31,16 @@ struct RowOfThreads {
 /// many for the dimension of the grid that they would take, or even a cluster cannot hold one.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_cluster(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// A row that no vectors divide, in the shared memory of the blocks that would have it in
+/// registers, or of fewer: loads of single elements take many threads, and registers leave room for
+/// few. No value: registers are enough or as good, elements cannot be computed again in each pass,
+/// or even shared memory has no room.
+[[nodiscard]] std::optional<RowOfThreads> find_row_in_shared_memory(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    const RowOfThreads& in_registers);
 
 /// A row that blocks of the whole grid share: each keeps its part, as it is stored, in shared
 /// memory. The blocks take rows in turns.
