@@ -28,6 +28,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/fragments.h:MmaInstruction*",
             "transform/fragments.h:is_matrix_copy",
             "transform/fragments.h:is_tensor_memory_load",
+            "transform/fragments.h:is_tensor_memory_copy",
         ],
     ),
     (

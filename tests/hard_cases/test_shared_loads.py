@@ -108,7 +108,8 @@ def test_a_block_loads_a_part_into_all():
 def test_nvrtc_compiles_parts_that_are_sent_to_all_blocks():
     ptx = added().fusion.compile_cuda(architecture="sm_90a").ptx
     assert ".multicast::cluster" in ptx
-    assert "mbarrier.arrive.release.cluster.shared::cluster.b64" in ptx
+    assert "mbarrier.arrive.shared::cluster.b64" in ptx
+    assert "mbarrier.arrive.release.cluster" not in ptx  # it would wait for all stores of a thread
 
 
 def test_a_cluster_of_one_block_loads_its_own_boxes():
