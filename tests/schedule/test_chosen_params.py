@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cuda_kernels import has_nvrtc
-from suite_kernels import SPILL_A_REGISTER, cases, optimized
+from suite_kernels import SPILLED_BYTES, cases, optimized
 
 from nvfuser_direct import (
     CompileParams,
@@ -388,12 +388,12 @@ def test_registers_hold_what_the_model_counted(
     name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """As the assembler reports: as many blocks fit as the model says, and nothing is spilled, but
-    for one register (4 bytes) of a few."""
+    for a register or two of a few."""
     fusion, inputs = optimized(name)
     params = schedule.schedule(fusion, SchedulerType.inner_persistent, inputs, "cuda")
     report = assembler_report(fusion, params, capfd)
-    spilled = 4 if name in SPILL_A_REGISTER else 0
-    assert max(map(int, re.findall(r"(\d+) bytes spill stores", report))) <= spilled
+    spilled = max(map(int, re.findall(r"(\d+) bytes spill stores", report)))
+    assert spilled <= SPILLED_BYTES.get(name, 0)
     registers = max(map(int, re.findall(r"Used (\d+) registers", report)))
     threads = params.lparams.bdimx * params.lparams.bdimy
     _, rows, _, _ = figures(params, *ROWS_OF[name])
