@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "base/task_sizes.h"
+#include "schedule/common/problem_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/greedy/greedy.h"
 #include "schedule/params/greedy_params.h"
@@ -17,10 +18,6 @@ constexpr int64_t kScanRows = 16;
 /// Blocks of each multiprocessor that are resident at once, of 256 threads and few registers.
 constexpr int64_t kResidentBlocks = 4;
 constexpr int64_t kScatterTasks = 64;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 int64_t power_of_two_from(int64_t size) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));

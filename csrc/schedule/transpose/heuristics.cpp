@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "base/register_file.h"
+#include "schedule/common/problem_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/transpose_params.h"
 #include "schedule/transpose/runs.h"
@@ -39,10 +40,6 @@ constexpr int64_t kCopiedRow = 96;
 constexpr int64_t kWrittenRowBytes = 128;
 /// Tiles along the other side, at least: the last one is not whole, and has tests.
 constexpr int64_t kFewestTiles = 4;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Widths of accesses: along the inner axis, for staged tensors along the other one.
 std::vector<int64_t> find_widths(

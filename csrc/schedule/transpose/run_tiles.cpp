@@ -7,13 +7,16 @@
 #include <numeric>
 #include <set>
 
+#include "base/target.h"
+#include "schedule/common/problem_sizes.h"
+
 namespace nvfuser::schedule::transpose {
 namespace {
 
 constexpr int64_t kThreads = 256;
 constexpr int64_t kFewestThreads = 160;
 constexpr int64_t kMostThreads = 512;
-constexpr int64_t kWarp = 32;
+constexpr int64_t kWarp = Target::cuda().warp_size;
 constexpr int64_t kBanks = 32;
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kSectorBytes = 32;
@@ -30,16 +33,13 @@ constexpr double kAdvanced = 3;
 /// What a warp waits for each more pass over the banks of shared memory.
 constexpr double kBankConflict = 4;
 /// Threads of a multiprocessor, as many of them as hide the latency of the memory, and the shared
-/// memory of all.
-constexpr int64_t kThreadsOfSm = 2048;
-constexpr int64_t kBusyThreads = 1536;
-constexpr int64_t kSharedOfSm = 224 * 1024;
+/// memory that a few blocks have.
+constexpr int64_t kThreadsOfSm = Target::cuda().max_threads_per_sm;
+constexpr int64_t kBusyThreads = kThreadsOfSm / 4 * 3;
+constexpr int64_t kSharedOfSm =
+    Target::cuda().shared_bytes_per_sm - 4 * Target::cuda().reserved_shared_bytes;
 /// Of an element: moving its bytes, to which a sector that is moved in part adds.
 constexpr double kMemory = 12;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Costs of one tile.
 class RunCost {
