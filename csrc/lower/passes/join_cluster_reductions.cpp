@@ -93,7 +93,8 @@ class ClusterReductionJoiner {
       }
       maximum_ = cluster_reduction(scope[i], BinaryOpType::Max);
       for (size_t j = i + 1; maximum_ != nullptr && j < scope.size(); ++j) {
-        if ((sum_ = cluster_reduction(scope[j], BinaryOpType::Add)) != nullptr) {
+        sum_ = cluster_reduction(scope[j], BinaryOpType::Add);
+        if (sum_ != nullptr) {
           has_changed = join(scope, i, j) || has_changed;
           break;
         }
