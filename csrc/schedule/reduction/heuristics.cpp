@@ -311,7 +311,7 @@ class Heuristics {
   [[nodiscard]] int64_t bytes_of_column(int64_t parts) const {
     constexpr int64_t kOwnArrays = 3;
     constexpr int64_t kMostStages = 4;
-    const int64_t halvings = std::bit_width(static_cast<uint64_t>(parts)) - 1;
+    const int64_t halvings = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(parts))) - 1;
     const int64_t stages = std::min(halvings, kMostStages); // each halves at least
     const auto bytes_of = [](DataType dtype, size_t least) {
       return std::max<int64_t>(size_bytes(dtype), static_cast<int64_t>(least));
