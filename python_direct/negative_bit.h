@@ -17,8 +17,8 @@ class NegativeBit {
   /// found. Needs the GIL, and that no mode and no transform of PyTorch is active.
   [[nodiscard]] static std::optional<NegativeBit> find(const DLPackExchangeAPI& api);
 
-  /// What `is_neg()` says of the tensor that the same `api` described as `tensor`; no value for a
-  /// tensor that has to be asked.
+  /// The answer of `is_neg()` for the tensor that `api` described as `tensor`. No value: the tensor
+  /// has to be asked.
   [[nodiscard]] std::optional<bool> of(const DLTensor& tensor) const;
 
  private:

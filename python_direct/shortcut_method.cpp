@@ -13,7 +13,7 @@
 namespace nvfuser::python {
 namespace {
 
-/// What functions of Python are called by; nullptr before a method has a shortcut.
+/// CPython's own `vectorcall` of functions; nullptr before a method has a shortcut.
 vectorcallfunc call_function = nullptr;
 
 PyObject* call_method(

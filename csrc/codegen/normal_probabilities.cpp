@@ -59,7 +59,8 @@ struct Written {
   std::array<Made, 3> parts; // the product, erf, the sum
 };
 
-/// Of the last statement; no value: it is another one, or parts stand elsewhere or are read again.
+/// The parts whose last statement is `halved`. No value: `halved` is another statement, or a part
+/// stands in another scope or is read again.
 std::optional<Written> written(const BinaryOp& halved, const MadeInScope& made) {
   Written found;
   const auto part = [&](size_t position, const Val* element) -> const Expr* {

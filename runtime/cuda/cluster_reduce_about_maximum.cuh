@@ -7,7 +7,7 @@
 // requires: types reduce_ops shuffle group approximate cluster_reduce
 #pragma once
 
-/// What a sum about `own` is multiplied by to be one about `common`.
+/// The factor that makes a sum about `own` one about `common`.
 struct ExactPowers {
   template <typename T>
   NVF_FUNCTION static T scale(T own, T common) {

@@ -66,7 +66,7 @@ struct ClusterTurns {
   ClusterTurns(const ClusterTurns&) = delete;
   ClusterTurns& operator=(const ClusterTurns&) = delete;
 
-  /// Of the present turn.
+  /// The barrier of the present turn.
   NVF_FUNCTION unsigned barrier() const {
     return barriers + turn % 2 * 8;
   }

@@ -10,7 +10,7 @@ namespace nvfuser {
 ///            T10_s[block of cluster, thread] = T9[0]     CLUSTERSYNC
 ///            FOR i: T5[0] = T5[0] + T10_s[i, thread]     CLUSTERSYNC
 /// T10 lies in the shared memory of the first block, which all blocks of the cluster reach.
-/// Of a maximum and a sum about it, both are stored, and the second loop scales what it adds.
+/// A reduction of a maximum and a sum about it stores both; its second loop scales what it adds.
 /// Requires: the scratch of the reductions placed; accumulators hold the identities before.
 /// Returns the tensors like T10: a cluster has one of them, not one for each block.
 std::unordered_set<const TensorView*> expand_cluster_reductions(Kernel& kernel, Scope& scope);

@@ -295,7 +295,7 @@ class ClusterReductionJoiner {
   }
 
   Kernel& kernel_;
-  // Of the pair that is looked at.
+  // The pair that `visit` looks at:
   ClusterReduction* maximum_ = nullptr;
   ClusterReduction* sum_ = nullptr;
   Scope between_;                       // what stands between them, and the sum

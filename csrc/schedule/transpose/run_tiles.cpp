@@ -30,7 +30,7 @@ constexpr size_t kMostParts = 10;
 constexpr double kAccess = 4;
 constexpr double kDivided = 24;
 constexpr double kAdvanced = 3;
-/// What a warp waits for each more pass over the banks of shared memory.
+/// Each further pass of a warp over the banks of shared memory costs so much.
 constexpr double kBankConflict = 4;
 /// Threads of a multiprocessor, as many of them as hide the latency of the memory, and the shared
 /// memory that a few blocks have.
@@ -38,7 +38,7 @@ constexpr int64_t kThreadsOfSm = Target::cuda().max_threads_per_sm;
 constexpr int64_t kBusyThreads = kThreadsOfSm / 4 * 3;
 constexpr int64_t kSharedOfSm =
     Target::cuda().shared_bytes_per_sm - 4 * Target::cuda().reserved_shared_bytes;
-/// Of an element: moving its bytes, to which a sector that is moved in part adds.
+/// Moving the bytes of an element costs so much, and more where sectors are moved in part.
 constexpr double kMemory = 12;
 
 /// Costs of one tile.
@@ -49,7 +49,7 @@ class RunCost {
         std::accumulate(tile.parts.begin(), tile.parts.end(), int64_t{1}, std::multiplies<>());
   }
 
-  /// Of an element, in instructions of a thread.
+  /// The cost of an element, in instructions of a thread.
   [[nodiscard]] double find() const {
     double cost = cost_of(problem_.results) + cost_of(problem_.operands);
     cost += kBankConflict * static_cast<double>(passes_over_banks() - 1);
