@@ -52,6 +52,9 @@ struct Target {
   /// Bytes of a block's shared memory that the system takes for itself.
   int64_t reserved_shared_bytes = 1024;
   int64_t registers_per_sm = 64 * 1024;
+  /// Simple instructions of one lane that it completes in a microsecond; on the CPU target: those
+  /// of the processor with all its cores.
+  int64_t slots_per_us = int64_t{128} * 1755;
 
   // -- a thread --
   /// Registers of 4 bytes that a thread can have.
@@ -87,6 +90,7 @@ struct Target {
     target.architecture = 0;
     target.num_sms = 0;
     target.max_parameter_bytes = 0;
+    target.slots_per_us = 128'000;
     target.l2_bytes = 1024 * 1024;
     return target;
   }

@@ -52,7 +52,7 @@ void add_options(std::string& text) {
 
 /// A new member of Target does not compile until it is named here.
 std::string text_of(const Target& target) {
-  const auto& [kind, threads, async, bulk, cooperative, architecture, sms, threads_of_block, threads_z, shared, registers_of_block, granularity, parameters, cluster, threads_of_sm, shared_of_sm, reserved, registers_of_sm, registers_of_thread, local, warp, vector, l2] =
+  const auto& [kind, threads, async, bulk, cooperative, architecture, sms, threads_of_block, threads_z, shared, registers_of_block, granularity, parameters, cluster, threads_of_sm, shared_of_sm, reserved, registers_of_sm, slots, registers_of_thread, local, warp, vector, l2] =
       target;
   std::string text = target.name();
   for (const int64_t fact :
@@ -73,6 +73,7 @@ std::string text_of(const Target& target) {
         shared_of_sm,
         reserved,
         registers_of_sm,
+        slots,
         registers_of_thread,
         local,
         warp,

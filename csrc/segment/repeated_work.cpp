@@ -21,10 +21,8 @@ constexpr int64_t kMostBytes = 8;
 /// several rows, and the compiler computes some of what they share once. On an H200 functions of 50
 /// slots cost nothing beside 4 bytes, those of 70 slots half of the time.
 constexpr double kHiddenByGpu = 14;
-/// Time that a kernel more takes, and slots that a device has in it.
-constexpr double kLaunchUs = 5;
-constexpr double kSlotsOfMultiprocessor = 128 * 1755.0 * kLaunchUs;
-constexpr double kSlotsOfProcessor = 2 * 64e3 * kLaunchUs;
+/// Time that one more kernel takes.
+constexpr int64_t kLaunchUs = 5;
 
 class Search {
  public:
@@ -200,9 +198,8 @@ bool is_worth_storing(
   const auto elements = static_cast<double>(elements_of(work.reader, flow, facts));
   const double repeated = work.slots * (elements - static_cast<double>(stored.elements));
   const double moved = schedule::kSlotsPerByte * 2 * static_cast<double>(stored.bytes);
-  const double launch = target.is_cuda()
-                            ? kSlotsOfMultiprocessor * static_cast<double>(target.num_sms)
-                            : kSlotsOfProcessor;
+  const int64_t processors = target.is_cuda() ? target.num_sms : 1;
+  const auto launch = static_cast<double>(kLaunchUs * target.slots_per_us * processors);
   return repeated > moved + launch;
 }
 
