@@ -63,6 +63,13 @@ inline constexpr auto kRenamed<CacheOp> = std::to_array<Renamed>(
      {"Global", "global"}});
 
 template <>
+inline constexpr auto kRenamed<CacheHint> = std::to_array<Renamed>(
+    {{"Unspecified", "unspecified"},
+     {"EvictFirst", "evict_first"},
+     {"EvictLast", "evict_last"},
+     {"NoAllocate", "no_allocate"}});
+
+template <>
 inline constexpr auto kRenamed<MmaMacroArch> = std::to_array<Renamed>(
     {{"NoMma", "no_mma"},
      {"Volta", "volta"},

@@ -19,6 +19,7 @@ void bind_enums(nb::module_& m) {
   NVF_BIND_ENUM(RNGOpType, "Distributions of random numbers.");
   NVF_BIND_ENUM(LoadStoreOpType, "How a copy moves its data.");
   NVF_BIND_ENUM(CacheOp, "Cache hint of a load.");
+  NVF_BIND_ENUM(CacheHint, "Which caches keep what a copy moves from or to global memory.");
   NVF_BIND_ENUM(SwizzleType, "Permutation of a square of two axes.");
   NVF_BIND_ENUM(CircularBufferLoopStage, "Part of a loop that loads ahead of the one that reads.");
   NVF_BIND_ENUM(IdMappingMode, "Which iteration domains correspond.");

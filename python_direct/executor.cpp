@@ -57,7 +57,7 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
       .def(
           "is_programmatic_dependent_launch_enabled",
           &KernelExecutor::is_programmatic_dependent_launch_enabled,
-          "Whether the kernel starts before its predecessor ends.")
+          "Whether the kernel may start before its predecessor ends. False before it is compiled.")
       .def(
           "kernel", [](const KernelExecutor& self) { return compiled_kernel(self)->kernel(); },
           "The lowered fusion that was compiled last.")

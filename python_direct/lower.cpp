@@ -78,6 +78,10 @@ comments : bool
           "is_cooperative", [](const Kernel& self) { return self.launch.is_cooperative; },
           "Whether all blocks must be resident at once.")
       .def(
+          "waits_for_prior_grid",
+          [](const Kernel& self) { return self.launch.waits_for_prior_grid; },
+          "Whether the kernel may begin while the grid before it in the stream runs.")
+      .def(
           "shared_bytes", [](const Kernel& self) { return self.launch.shared_bytes; },
           "Dynamic shared memory of a block (bytes); None if there is none.")
       .def(

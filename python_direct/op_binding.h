@@ -74,6 +74,7 @@ void bind_search_ops(OpModule& ops);
 void bind_random_ops(OpModule& ops);
 void bind_index_ops(OpModule& ops);
 void bind_resize_ops(OpModule& ops);
+void bind_grid_order_ops(OpModule& ops);
 void bind_layer_ops(OpModule& ops);
 void bind_matmul_ops(OpModule& ops);
 void bind_quantize_ops(OpModule& ops);

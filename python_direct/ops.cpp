@@ -33,6 +33,7 @@ void bind_ops(nb::module_& m) {
   bind_layer_ops(ops);
   bind_matmul_ops(ops);
   bind_quantize_ops(ops);
+  bind_grid_order_ops(ops);
 }
 
 } // namespace nvfuser::python

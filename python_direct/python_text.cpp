@@ -65,6 +65,10 @@ std::string python_text(CacheOp op) {
   return member_text("CacheOp", op);
 }
 
+std::string python_text(CacheHint hint) {
+  return member_text("CacheHint", hint);
+}
+
 std::string python_text(SwizzleType type) {
   return member_text("SwizzleType", type);
 }

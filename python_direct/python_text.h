@@ -17,6 +17,7 @@ namespace nvfuser::python {
 [[nodiscard]] std::string python_text(MemoryType type);
 [[nodiscard]] std::string python_text(LoadStoreOpType type);
 [[nodiscard]] std::string python_text(CacheOp op);
+[[nodiscard]] std::string python_text(CacheHint hint);
 [[nodiscard]] std::string python_text(SwizzleType type);
 [[nodiscard]] std::string python_text(MmaMacroArch arch);
 [[nodiscard]] std::string python_text(IterType type);

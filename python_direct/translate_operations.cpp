@@ -94,6 +94,14 @@ void PythonTranslator::handle(const CatOp& op) {
                     .keyword("manual_padding", "True"));
 }
 
+void PythonTranslator::handle(const WaitForPriorGridOp& op) {
+  assign({op.out}, PythonCall("fd.ops.wait_for_prior_grid").arg(text_of(op.ins)));
+}
+
+void PythonTranslator::handle(const LaunchDependentGridOp& op) {
+  assign({op.out}, PythonCall("fd.ops.launch_dependent_grid").arg(text_of(op.ins)));
+}
+
 void PythonTranslator::handle(const RepeatOp& op) {
   assign(
       {op.out},

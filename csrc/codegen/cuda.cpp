@@ -4,6 +4,7 @@
 #include <span>
 
 #include "codegen/cuda_bulk.h"
+#include "codegen/cuda_cache.h"
 #include "codegen/cuda_mma.h"
 #include "codegen/cuda_packed.h"
 #include "codegen/cuda_tcgen05.h"
@@ -205,8 +206,8 @@ class CudaDialect final : public Dialect {
     const TensorView* to = view_of(copy.out);
     const bool loads = from->memory_type() == MemoryType::Global;
     const bool stores = to->memory_type() == MemoryType::Global;
-    const std::string load = std::string(", ") + load_hint(printer, copy);
-    const std::string store = std::string(", ") + store_hint(copy);
+    const std::string load = std::string(", ") + load_operator(printer, copy);
+    const std::string store = std::string(", ") + store_operator(copy);
     // Elements that are packed on one side only are unpacked one by one on the other.
     const bool repacks = is_stored_in_pairs(from) != is_stored_in_pairs(to);
     const auto other_side = [&](const TensorView* side) {
@@ -214,7 +215,10 @@ class CudaDialect final : public Dialect {
     };
     const std::string width = std::to_string(KernelPrinter::copied_units(copy, lanes));
     std::string function;
-    if (loads && !stores) {
+    if (const std::string hint = hint_argument(to);
+        !hint.empty() && !repacks && (loads || stores)) {
+      function = "copy_hinted<" + width + hint + ", " + memory_of(to) + ", " + memory_of(from);
+    } else if (loads && !stores) {
       function = "load_vector<" + width + load + other_side(to);
     } else if (stores && !loads) {
       function = "store_vector<" + width + store + other_side(from);
@@ -245,7 +249,7 @@ class CudaDialect final : public Dialect {
       copy_async(printer, copy, 1);
       return;
     }
-    if (passes_first_cache(copy)) {
+    if (has_hint_for_element(copy)) {
       copy_vector(printer, copy, 1);
       return;
     }
@@ -391,8 +395,9 @@ class CudaDialect final : public Dialect {
   static void copy_async(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) {
     const int64_t bytes = lanes * size_bytes(copy.out->dtype());
     ExpressionPrinter& expressions = printer.expressions();
-    std::string text = copy.cache_op == CacheOp::Global ? "cp_async_cg<" : "cp_async_ca<";
-    text += std::to_string(bytes) + ">(" +
+    const std::string hint = hint_argument(view_of(copy.out));
+    std::string text = copy.cache_op == CacheOp::Global ? "cp_async_cg" : "cp_async_ca";
+    text += (hint.empty() ? "<" : "_hinted<") + std::to_string(bytes) + hint + ">(" +
             expressions.address(copy.out, lanes, /*is_written=*/true) + ", " +
             expressions.address(copy.arg, lanes, /*is_written=*/false);
     if (copy.predicate() != nullptr) {
@@ -542,44 +547,12 @@ class CudaDialect final : public Dialect {
         printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
   }
 
-  /// Whether a copy of one element needs more than an assignment: the hint that is not given by
-  /// default, and that is about what other multiprocessors see.
-  static bool passes_first_cache(const LoadStoreOp& copy) {
-    const TensorView* from = view_of(copy.arg);
-    const TensorView* to = view_of(copy.out);
-    const auto is_in_memory = [](const TensorView* view) {
-      return view != nullptr && !view->is_cpu_scalar() && !is_stored_in_pairs(view);
-    };
-    return copy.cache_op == CacheOp::Global && is_in_memory(from) && is_in_memory(to) &&
-           (from->memory_type() == MemoryType::Global || to->memory_type() == MemoryType::Global);
-  }
-
   static std::string memory_of(const TensorView* view) {
     switch (view->memory_type()) {
       case MemoryType::Shared: return "Memory::Shared";
       case MemoryType::Global: return "Memory::Global";
       default: return "Memory::Registers";
     }
-  }
-
-  static const char* load_hint(KernelPrinter& printer, const LoadStoreOp& copy) {
-    switch (copy.cache_op) {
-      case CacheOp::Streaming: return "Cache::Streaming";
-      case CacheOp::Global: return "Cache::Global";
-      case CacheOp::AllLevels:
-      case CacheOp::Unspecified: break;
-    }
-    return printer.expressions().is_read_only(view_of(copy.arg)) ? "Cache::ReadOnly"
-                                                                 : "Cache::AllLevels";
-  }
-  static const char* store_hint(const LoadStoreOp& copy) {
-    switch (copy.cache_op) {
-      case CacheOp::Streaming: return "Cache::Streaming";
-      case CacheOp::Global: return "Cache::Global";
-      case CacheOp::AllLevels:
-      case CacheOp::Unspecified: break;
-    }
-    return "Cache::AllLevels";
   }
 
   const PackedArrays packed_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/cuda_cache.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/kernel_parameters.h"
@@ -58,15 +59,18 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
   if (const auto* load = statement.as<BulkLoad>()) {
     const BoxedTensor boxed = *boxed_tensor(statement);
     const bool is_part = loading_blocks(printer.kernel(), view_of(load->out)) > 1;
+    const std::string hint = hint_argument(view_of(load->out));
     printer.statement(
-        *load, std::string(is_part ? "bulk_load_part<" : "bulk_load<") +
-                   std::to_string(boxed.bytes_of_box()) + ">(" +
-                   expressions.address(load->out, 1, /*is_written=*/true) + ", " +
+        *load, std::string(is_part ? "bulk_load_part" : "bulk_load") +
+                   (hint.empty() ? "<" : "_hinted<") + std::to_string(boxed.bytes_of_box()) + hint +
+                   ">(" + expressions.address(load->out, 1, /*is_written=*/true) + ", " +
                    map_of(printer, boxed) + ", " + counter_of(printer.kernel(), *load) +
                    coordinates_text(printer, load->coordinates) + ");");
   } else if (const auto* store = statement.as<BulkStore>()) {
+    const std::string hint = hint_argument(store->tensor);
     printer.statement(
-        *store, "bulk_store(" + map_of(printer, *boxed_tensor(statement)) + ", " +
+        *store, (hint.empty() ? "bulk_store(" : "bulk_store_hinted<" + hint.substr(2) + ">(") +
+                    map_of(printer, *boxed_tensor(statement)) + ", " +
                     expressions.address(store->arg, 1, /*is_written=*/false) +
                     coordinates_text(printer, store->coordinates) + ");");
   } else if (const auto* wait = statement.as<BulkStoreWait>()) {

@@ -69,8 +69,11 @@ KernelPrinter::KernelPrinter(
     }
   }
   analyze(kernel.body);
+  // A compiler may read what nothing writes in front of a wait for the grid that writes it.
+  const bool may_change = kernel.launch.waits_for_prior_grid;
   for (const Val* input : kernel.inputs()) {
-    if (input->is_tensor() && written_.count(static_cast<const TensorView*>(input)) == 0) {
+    if (input->is_tensor() && !may_change &&
+        written_.count(static_cast<const TensorView*>(input)) == 0) {
       expressions_.define_as_read_only(static_cast<const TensorView*>(input));
     }
   }
@@ -332,6 +335,8 @@ void KernelPrinter::statement(const Expr& expr) {
           [&](const BulkStore& node) { dialect_.bulk_copy(*this, node); },
           [&](const BulkStoreWait& node) { dialect_.bulk_copy(*this, node); },
           [&](const FenceAsyncProxy& node) { dialect_.bulk_copy(*this, node); },
+          [&](const PriorGridWait&) { line("wait_for_prior_grid();"); },
+          [&](const DependentGridLaunch&) { line("launch_dependent_grid();"); },
           [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
           [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
           [&](const BlockScan& node) { dialect_.block_scan(*this, node); },

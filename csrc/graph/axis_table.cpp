@@ -365,6 +365,15 @@ class AxisTable {
     lie_in_blocks({op.input_offsets, op.output_offsets});
   }
 
+  // -- ir/grid_order_exprs.h --
+
+  void operator()(const WaitForPriorGridOp& op) {
+    copy_first(op.ins);
+  }
+  void operator()(const LaunchDependentGridOp& op) {
+    copy_first(op.ins);
+  }
+
  private:
   /// The elements of `operand` that the result reads, asked for if that is the producer.
   template <typename Fn>
@@ -387,6 +396,14 @@ class AxisTable {
       known.read = std::max(known.read, axes[i].read);
       known.is_partner = is_same_axis && known.is_partner && axes[i].is_partner;
       known.position = is_same_axis ? known.position : kNoPosition;
+    }
+  }
+
+  /// All operands but the first are computed before the result, and no axis of theirs is one of it.
+  void copy_first(const std::vector<TensorView*>& ins) {
+    on(ins.front(), [&] { return in_order(rank_); });
+    for (size_t i = 1; i < ins.size(); ++i) {
+      on(ins[i], [&] { return all(AxisRead::Any, rank_); });
     }
   }
 

@@ -38,6 +38,11 @@ constexpr OpSemantics row_of(ExprKind kind) {
       return {.read = OperandRead::Same, .elements = ElementSource::Reshaped, .shows_parts = true};
     case CatOp: return {.read = OperandRead::Same, .elements = ElementSource::Chosen};
 
+    // Copies that stay where they are: no view, and nothing that reads through them.
+    case WaitForPriorGridOp:
+    case LaunchDependentGridOp:
+      return {.read = OperandRead::Same, .elements = ElementSource::Copied};
+
     case FullOp:
     case IotaOp:
     case EyeOp:

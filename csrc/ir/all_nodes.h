@@ -3,6 +3,7 @@
 
 #include "ir/create.h"
 #include "ir/domain_exprs.h"
+#include "ir/grid_order_exprs.h"
 #include "ir/index_exprs.h"
 #include "ir/kernel_nodes.h"
 #include "ir/matmul_exprs.h"

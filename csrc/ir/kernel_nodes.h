@@ -582,4 +582,22 @@ struct FenceAsyncProxyFields {
 };
 struct FenceAsyncProxy final : ExprNode<FenceAsyncProxy, FenceAsyncProxyFields> {};
 
+struct PriorGridWaitFields {
+  static constexpr const char* kDoc =
+      "Wait until the grid before this one in the stream has ended, and see what it wrote.";
+  static constexpr auto fields() {
+    return std::tuple{};
+  }
+};
+struct PriorGridWait final : ExprNode<PriorGridWait, PriorGridWaitFields> {};
+
+struct DependentGridLaunchFields {
+  static constexpr const char* kDoc =
+      "When all blocks have come here or have ended, a grid that waits for this one may begin.";
+  static constexpr auto fields() {
+    return std::tuple{};
+  }
+};
+struct DependentGridLaunch final : ExprNode<DependentGridLaunch, DependentGridLaunchFields> {};
+
 } // namespace nvfuser

@@ -53,6 +53,8 @@ constexpr KernelTraits BulkLoad{.is_ordered = true};
 constexpr KernelTraits BulkStore{.is_ordered = true};
 constexpr KernelTraits BulkStoreWait{.is_ordered = true};
 constexpr KernelTraits FenceAsyncProxy{.is_ordered = true};
+constexpr KernelTraits PriorGridWait{.needs_all_threads = true, .is_ordered = true};
+constexpr KernelTraits DependentGridLaunch{.needs_all_threads = true, .is_ordered = true};
 } // namespace row
 
 constexpr KernelTraits kOnElements{};

@@ -283,6 +283,13 @@ class NodeRules {
     expect(op.dim >= 0 && op.dim < num_met(op.out), "there is no such dimension");
   }
 
+  void operator()(const WaitForPriorGridOp& op) {
+    copies_first(op.ins, op.out);
+  }
+  void operator()(const LaunchDependentGridOp& op) {
+    copies_first(op.ins, op.out);
+  }
+
   void operator()(const RepeatOp& op) {
     expect_count(op.repeats.size(), op.arg->rank());
     expect_count(num_met(op.out), op.arg->rank());
@@ -508,6 +515,13 @@ class NodeRules {
 
   void meet(const TensorView* arg, const TensorView* out) {
     meet(dims_of(arg), met_axes(out));
+  }
+
+  void copies_first(const std::vector<TensorView*>& ins, const TensorView* out) {
+    expect(!ins.empty(), "there is nothing to copy");
+    if (is_good()) {
+      meet(ins.front(), out);
+    }
   }
 
   void pointwise(const Val* out, const std::vector<const Val*>& args) {

@@ -220,4 +220,12 @@ std::string print_node(const FenceAsyncProxy& /*e*/) {
   return "FENCEASYNCPROXY()\n";
 }
 
+std::string print_node(const PriorGridWait& /*e*/) {
+  return "PRIORGRIDWAIT()\n";
+}
+
+std::string print_node(const DependentGridLaunch& /*e*/) {
+  return "DEPENDENTGRIDLAUNCH()\n";
+}
+
 } // namespace nvfuser

@@ -28,6 +28,15 @@ std::string results(std::initializer_list<const Val*> outs) {
   return out;
 }
 
+/// `T1, T2`: any number of operands.
+std::string list_text(const std::vector<TensorView*>& tensors) {
+  std::string text;
+  for (const TensorView* tensor : tensors) {
+    text += (text.empty() ? "" : ", ") + str(tensor);
+  }
+  return text;
+}
+
 /// The results of attention, each on a line.
 std::string result_lines(std::initializer_list<const Val*> outs) {
   std::string out;
@@ -112,6 +121,14 @@ std::string print_node(const CatOp& e) {
     args += str(arg) + ", ";
   }
   return assign(e.out, "cat( " + args + std::to_string(e.dim) + " )");
+}
+
+std::string print_node(const WaitForPriorGridOp& e) {
+  return str(e.out) + " = waitForPriorGrid(" + list_text(e.ins) + ")\n";
+}
+
+std::string print_node(const LaunchDependentGridOp& e) {
+  return str(e.out) + " = launchDependentGrid(" + list_text(e.ins) + ")\n";
 }
 
 std::string print_node(const RepeatOp& e) {

@@ -46,6 +46,7 @@ struct TensorSchedule {
   std::vector<TensorView*> compute_with_consumers = {};
   std::optional<CircularBuffering> circular_buffer_options = std::nullopt;
   bool promotes_reuse = false;
+  CacheHint cache_hint = CacheHint::Unspecified;
   bool is_cpu_scalar = false;
 
   static constexpr auto fields() {
@@ -81,6 +82,18 @@ struct TensorSchedule {
             "Buffers whose lives do not meet share memory wherever a barrier of the block lies "
             "between\nthem. Where none does, lowering adds one after the last use of this tensor. "
             "False takes the\nwish back; a tensor that leaves shared memory forgets it."),
+        setting(
+            "cache_hint", &S::cache_hint,
+            "Which caches keep what the copy that makes this tensor moves from or to global "
+            "memory.",
+            "set_cache_hint", "hint", std::optional<CacheHint>(),
+            "Say which caches keep what the copy that makes this tensor moves.\n\n"
+            "For loads from global memory and stores to it, bulk copies and cp.async among them. "
+            "EvictFirst\nmoves elements that nothing reads again; they leave the second-level "
+            "cache before others.\nEvictLast moves those that are read again soon. NoAllocate "
+            "keeps plain loads and stores out of\nthe first-level cache, and takes the place of a "
+            "cache operator. Results are the same; GPUs before\ncompute capability 8.0 and the "
+            "CPU target take no notice."),
         attr("is_cpu_scalar", &S::is_cpu_scalar, "Whether it is a 0-dim tensor on the host."),
     };
   }

@@ -107,8 +107,9 @@ struct LaunchFacts {
   LaunchDims<Val*> extents{};
   /// Tensors whose axes are bound to them, one for every extent: errors name them.
   LaunchDims<std::vector<const TensorView*>> bound_tensors{};
-  bool is_cooperative = false; // needs all blocks resident
-  Val* shared_bytes = nullptr; // dynamic shared memory; nullptr: none
+  bool is_cooperative = false;       // needs all blocks resident
+  bool waits_for_prior_grid = false; // may begin while the grid before it runs
+  Val* shared_bytes = nullptr;       // dynamic shared memory; nullptr: none
   std::vector<GlobalBuffer>
       buffers; // outputs, then intermediates and workspaces: parameters after the inputs
   std::vector<VectorAccess> vector_accesses;

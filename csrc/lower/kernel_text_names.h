@@ -18,6 +18,7 @@ struct MemberNames;
     static constexpr const auto& names = k##Enum##Names; \
   };
 NVF_MEMBER_NAMES(BinaryOpType)
+NVF_MEMBER_NAMES(CacheHint)
 NVF_MEMBER_NAMES(CacheOp)
 NVF_MEMBER_NAMES(CircularBufferLoopStage)
 NVF_MEMBER_NAMES(DataType)

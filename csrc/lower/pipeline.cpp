@@ -28,6 +28,7 @@
 #include "lower/passes/insert_syncs.h"
 #include "lower/passes/join_cluster_reductions.h"
 #include "lower/passes/merge_conditions.h"
+#include "lower/passes/order_grids.h"
 #include "lower/passes/part_whole_steps.h"
 #include "lower/passes/place_conditions.h"
 #include "lower/passes/prefetch_loads.h"
@@ -103,6 +104,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
        "barriers say where what is stored may change"},
       {"wait_for_products", wait_for_products, "barriers stand behind these waits"},
       {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
+      {"order_grids", order_grids, "all accesses to global memory are there"},
       {"check_parameters", check_parameters, "all tensors that the host passes are known"},
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},

@@ -26,6 +26,7 @@ using CUevent = struct CUevent_st*;
 enum CudaLaunchAttribute : int {
   kLaunchCooperative = 2,
   kLaunchClusterDimension = 4,
+  kLaunchProgrammaticStreamSerialization = 6,
 };
 
 /// As the driver's ABI has them.

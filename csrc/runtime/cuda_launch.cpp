@@ -2,7 +2,8 @@
 
 namespace nvfuser {
 
-CudaLaunch::CudaLaunch(const LaunchParams& launch, bool is_cooperative, CUstream stream) {
+CudaLaunch::CudaLaunch(
+    const LaunchParams& launch, bool is_cooperative, CUstream stream, bool overlaps_prior_grid) {
   const auto size = [](int64_t value) { return static_cast<unsigned>(value); };
   config.grid = {size(launch.gdimx()), size(launch.gdimy()), size(launch.gdimz())};
   config.block = {size(launch.bdimx()), size(launch.bdimy()), size(launch.bdimz())};
@@ -18,6 +19,11 @@ CudaLaunch::CudaLaunch(const LaunchParams& launch, bool is_cooperative, CUstream
     CUlaunchAttribute& cooperative = attributes.at(config.num_attributes++);
     cooperative.id = kLaunchCooperative;
     cooperative.value = {1};
+  }
+  if (overlaps_prior_grid) {
+    CUlaunchAttribute& overlap = attributes.at(config.num_attributes++);
+    overlap.id = kLaunchProgrammaticStreamSerialization;
+    overlap.value = {1};
   }
 }
 

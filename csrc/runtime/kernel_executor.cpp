@@ -71,6 +71,12 @@ std::vector<RunOutput> KernelExecutor::run(
   return current->run(args, allocator, launch_constraints, compile_params);
 }
 
+bool KernelExecutor::is_programmatic_dependent_launch_enabled() const {
+  const std::shared_ptr<KernelProgram> current = program();
+  const auto compiled = current == nullptr ? nullptr : current->last_compiled();
+  return compiled != nullptr && compiled->recipe.waits_for_prior_grid;
+}
+
 std::shared_ptr<KernelProgram> KernelExecutor::program() const {
   const std::lock_guard lock(mutex_);
   return program_;

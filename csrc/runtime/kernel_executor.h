@@ -47,9 +47,8 @@ class KernelExecutor {
   [[nodiscard]] bool is_compiled() const {
     return program() != nullptr;
   }
-  [[nodiscard]] bool is_programmatic_dependent_launch_enabled() const {
-    return false; // no kernel of this compiler waits for its predecessor by itself
-  }
+  /// Whether the kernel that was compiled last may begin while the grid before it runs.
+  [[nodiscard]] bool is_programmatic_dependent_launch_enabled() const;
 
   // -- for looking into --
 

@@ -190,18 +190,24 @@ void enqueue_on_cuda(
         driver.memset_d8_async(reinterpret_cast<CUdeviceptr>(data), 0, bytes, stream),
         "cuMemsetD8Async");
   });
-  if (stream != nullptr && driver.is_capturing(stream)) { // the legacy stream cannot be captured
+  // The legacy stream cannot be captured.
+  const bool is_capturing = stream != nullptr && driver.is_capturing(stream);
+  if (is_capturing) {
     plan.code->cuda->keep_loaded();
   }
+  // Where grids run one after the other, a wait is over at once: a graph has no need of them to
+  // overlap, and older drivers have no such graphs.
+  const bool overlaps_prior_grid =
+      plan.waits_for_prior_grid && !is_capturing && driver.launch_kernel_ex != nullptr;
   const LaunchParams& launch = plan.launch;
   const auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
   if (timer != nullptr) {
     timer->start(plan.device, stream);
   }
-  if (CudaLaunch::is_needed(launch)) {
-    const CudaLaunch with_clusters(launch, plan.is_cooperative, stream);
+  if (CudaLaunch::is_needed(launch, overlaps_prior_grid)) {
+    const CudaLaunch with_attributes(launch, plan.is_cooperative, stream, overlaps_prior_grid);
     driver.check(
-        driver.launch_kernel_ex(&with_clusters.config, plan.function, addresses, nullptr),
+        driver.launch_kernel_ex(&with_attributes.config, plan.function, addresses, nullptr),
         "cuLaunchKernelEx");
   } else if (plan.is_cooperative) {
     driver.check(

@@ -229,6 +229,7 @@ class Planner {
     launch.set_cluster_size(recipe_.cluster_size);
     plan_.launch = launch;
     plan_.is_cooperative = recipe_.is_cooperative;
+    plan_.waits_for_prior_grid = recipe_.waits_for_prior_grid;
     if (has_option(DumpOption::BankConflict)) {
       dump_bank_conflicts();
     }

@@ -73,8 +73,9 @@ struct LaunchPlan {
   LaunchParams launch;
   bool is_empty = false; // every output is empty: nothing is launched
   bool is_cooperative = false;
-  bool is_small = false;         // on the CPU target: not worth waking other threads
-  CUfunction function = nullptr; // on the CUDA target
+  bool waits_for_prior_grid = false; // may begin while the grid before it in the stream runs
+  bool is_small = false;             // on the CPU target: not worth waking other threads
+  CUfunction function = nullptr;     // on the CUDA target
   /// Not 0: blocks of this size need the kernel compiled with at most so many registers.
   int64_t register_limit = 0;
 

@@ -38,6 +38,7 @@ class RecipeMaker {
     }
     recipe_.num_elements = builder_.add(launch_.num_elements);
     recipe_.is_cooperative = launch_.is_cooperative;
+    recipe_.waits_for_prior_grid = launch_.waits_for_prior_grid;
     recipe_.cluster_size = cluster_size(kernel_);
     for (const int64_t dim : {0, 1, 2}) {
       recipe_.loading_positions.at(static_cast<size_t>(dim)) = loading_positions(kernel_, dim);

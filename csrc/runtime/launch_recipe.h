@@ -79,6 +79,7 @@ struct LaunchRecipe {
   std::optional<Register> shared_bytes;
   Register num_elements = 0; // of all tensors of the kernel
   bool is_cooperative = false;
+  bool waits_for_prior_grid = false;
   int64_t cluster_size = 1; // blocks, along x
   /// Threads that only load: positions along x, y or z in front of those that `extents` counts.
   std::array<int64_t, 3> loading_positions{};

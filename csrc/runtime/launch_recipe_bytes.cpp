@@ -142,6 +142,7 @@ void fields_of_recipe(Io& io, Recipe& recipe) {
   io(recipe.shared_bytes);
   io(recipe.num_elements);
   io(recipe.is_cooperative);
+  io(recipe.waits_for_prior_grid);
   io(recipe.cluster_size);
   for (auto& positions : recipe.loading_positions) {
     io(positions);

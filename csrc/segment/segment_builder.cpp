@@ -217,6 +217,7 @@ class GroupCopy {
     find_inputs(argument_with);
     copy_inputs(position_of, strided);
     copy_exprs();
+    load_after_waits();
     cast_inputs();
     copy_outputs();
     return {.fusion = fusion_, .inputs = std::move(inputs_), .outputs = std::move(outputs_)};
@@ -314,6 +315,20 @@ class GroupCopy {
       }
     }
     compute_sizes_by_operands(*fusion_, made);
+  }
+
+  /// The grid in front of this one may be that of a segment. Then no tensor is known to be older.
+  void load_after_waits() {
+    const bool follows_segment = std::ranges::any_of(
+        found_.read, [&](TensorId id) { return flow_.tensor(id).made_by != kNoExpr; });
+    for (const ExprId id : group_.exprs) {
+      const auto* wait = flow_.expr(id).expr->as<WaitForPriorGridOp>();
+      if (wait != nullptr && follows_segment) {
+        TensorView* out = clone_(wait->out);
+        fusion_->remove(out->definition());
+        fusion_->make<WaitForPriorGridOp>({.out = out, .ins = {clone_(wait->ins.front())}});
+      }
+    }
   }
 
   /// Let the group compute with what it reads in the types of the complete fusion.

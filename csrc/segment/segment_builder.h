@@ -6,6 +6,7 @@
 //     input then, though no element of it is read.
 //   * Scalars are computed where they are needed.
 //   * What crosses in another type (segment/stored_types.h) is cast where it comes in and goes out.
+//   * A wait for the prior grid is in front of everything where another segment may be that grid.
 //   * An output that updates an argument in place has that argument among the inputs.
 #pragma once
 

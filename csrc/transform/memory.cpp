@@ -1,7 +1,10 @@
 // Where a tensor is, how it lies there, and which loops run over it.
+#include "graph/op_semantics.h"
 #include "ir/fusion.h"
+#include "ir/pointwise.h"
 #include "ir/replay_domain.h"
 #include "ir/rules.h"
+#include "transform/bulk_copy.h"
 #include "transform/domain_cover.h"
 #include "transform/rules.h"
 #include "transform/settings.h"
@@ -31,6 +34,36 @@ std::optional<Refusal> find_wrong_setting(const TensorView* tv, const steps::Pro
        .expected = "a tensor in shared memory",
        .found = enum_name(tv->memory_type()),
        .fix = "call set_memory_type(MemoryType.shared) first"});
+}
+
+std::optional<Refusal> find_wrong_setting(const TensorView* tv, const steps::SetCacheHint& step) {
+  if (step.value == CacheHint::Unspecified) {
+    return std::nullopt;
+  }
+  const Expr* definition = tv->definition();
+  const auto* copy = definition == nullptr ? nullptr : definition->as<LoadStoreOp>();
+  const bool is_copy = copy != nullptr || is_bulk_copy(definition) ||
+                       (definition != nullptr && is_elementwise_copy(*definition));
+  if (!is_copy) {
+    return refuse(
+        {.headline = "A cache hint is for the result of a copy",
+         .node = describe(tv),
+         .expected = "a tensor that is copied from or to global memory",
+         .found = definition == nullptr ? Part("a tensor without definition")
+                                        : Part("a result of ", definition->op_name()),
+         .fix = "copy an input with cache_after, or an output with cache_before, and give the copy "
+                "the hint"});
+  }
+  const bool is_plain = copy == nullptr || copy->op == LoadStoreOpType::Set;
+  if (step.value == CacheHint::NoAllocate && (!is_plain || is_bulk_copy(definition))) {
+    return refuse(
+        {.headline = "Asynchronous copies have no hint about the first-level cache",
+         .node = describe(tv),
+         .expected = "a copy with LoadStoreOpType.set",
+         .found = copy == nullptr ? Part("a bulk copy") : Part(enum_name(copy->op)),
+         .fix = "cp.async passes it with CacheOp.Global, and bulk copies never fill it"});
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> find_wrong_allocation_domain(

@@ -10,6 +10,12 @@
 #include "base/refusal.h"
 #include "ir/tensor_view.h"
 
+namespace nvfuser::steps {
+
+using SetCacheHint = Set<property_index(&TensorSchedule::cache_hint)>;
+
+} // namespace nvfuser::steps
+
 namespace nvfuser::transform {
 
 template <size_t kProperty>
@@ -20,6 +26,9 @@ template <size_t kProperty>
 /// Only buffers in shared memory are reused.
 [[nodiscard]] std::optional<Refusal> find_wrong_setting(
     const TensorView* tv, const steps::PromoteReuse& step);
+/// Copies have hints; the first-level cache is passed by bulk copies, and cp.async has an operator.
+[[nodiscard]] std::optional<Refusal> find_wrong_setting(
+    const TensorView* tv, const steps::SetCacheHint& step);
 
 /// Give a property of `tv` the value of a step.
 template <size_t kProperty>

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Names that the lines of a schedule use, besides those of the math.
 _SCHEDULE_NAMES = (
+    "CacheHint",
     "CacheOp",
     "IterDomain",
     "IterType",

@@ -29,6 +29,8 @@ NEUTRAL: dict[str, tuple[DataType, Operation]] = {
     "--x": (FLOAT, lambda ops, x: ops.neg(ops.neg(x))),
     "where(True, x, y)": (FLOAT, lambda ops, x: ops.where(True, x, ops.neg(x))),
     "a copy": (FLOAT, lambda ops, x: ops.set(x)),
+    "a wait": (FLOAT, lambda ops, x: ops.wait_for_prior_grid([x, ops.neg(x)])),
+    "a signal": (FLOAT, lambda ops, x: ops.launch_dependent_grid([x, ops.neg(x)])),
     "i + 0": (INT, lambda ops, x: ops.add(x, 0)),
     "i - 0": (INT, lambda ops, x: ops.sub(x, 0)),
     "i * 1": (INT, lambda ops, x: ops.mul(x, 1)),

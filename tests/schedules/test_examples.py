@@ -26,7 +26,7 @@ def test_example_agrees_with_pytorch(target, name):
         assert result.error <= example.RTOL, f"{name} {sizes}"
 
 
-@pytest.mark.parametrize("script", ["demo.py", "simple.py"])
+@pytest.mark.parametrize("script", ["demo.py", "dependent_grids.py", "simple.py"])
 def test_script_runs(target, script):
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / script), "--target", target],

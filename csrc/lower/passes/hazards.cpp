@@ -6,6 +6,7 @@
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "graph/val_graph.h"
+#include "ir/grid_order_exprs.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/mma.h"
@@ -76,6 +77,9 @@ Hazards::Hazards(const Kernel& kernel)
 BarrierSet Hazards::between(const TensorView* producer, const TensorView* consumer) const {
   if (producer->definition() == nullptr) {
     return {}; // an input
+  }
+  if (is_ordered_only(producer, consumer)) {
+    return {}; // no element is read
   }
   // Which thread writes an element of a scatter's result follows from no axis.
   const bool is_scattered = overwritten_operand(producer->definition()) != nullptr ||

@@ -25,7 +25,7 @@ class RoleSeparator {
     if (loading_.positions == 0) {
       return;
     }
-    Scope body = take_shared_allocations(kernel_.body);
+    Scope body = take_common(kernel_.body);
     Scope computing = part(kernel_.body, Stage::ComputeWarp);
     auto* loading = kernel_.make<IfThenElse>(
         {.condition = is_first_of_block(), .then_body = part(kernel_.body, Stage::AsyncWarp)});
@@ -52,24 +52,25 @@ class RoleSeparator {
     return condition;
   }
 
-  /// Both roles see shared memory.
-  Scope take_shared_allocations(Scope& scope) {
+  /// Both roles see shared memory, and wait for the prior grid.
+  Scope take_common(Scope& scope) {
     Scope taken;
     for (Expr* node : scope) {
       for (Scope* body : bodies_of(*node)) {
-        const Scope inner = take_shared_allocations(*body);
+        const Scope inner = take_common(*body);
         taken.insert(taken.end(), inner.begin(), inner.end());
       }
-      if (is_shared_allocation(*node)) {
+      if (is_common(*node)) {
         taken.push_back(node);
       }
     }
-    std::erase_if(scope, [](const Expr* node) { return is_shared_allocation(*node); });
+    std::erase_if(scope, [](const Expr* node) { return is_common(*node); });
     return taken;
   }
-  static bool is_shared_allocation(const Expr& node) {
+  static bool is_common(const Expr& node) {
     const auto* allocate = node.as<Allocate>();
-    return allocate != nullptr && allocate->memory_type == MemoryType::Shared;
+    return node.is_a<PriorGridWait>() ||
+           (allocate != nullptr && allocate->memory_type == MemoryType::Shared);
   }
 
   [[nodiscard]] Stage role_of(const Expr& statement) const {

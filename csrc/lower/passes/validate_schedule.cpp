@@ -74,6 +74,25 @@ std::optional<Refusal> find_binding_of_no_loop(const TensorView* tensor) {
   return std::nullopt;
 }
 
+/// A hint is about global memory.
+std::optional<Refusal> find_wrong_hint(const TensorView* tensor) {
+  if (tensor->schedule().cache_hint == CacheHint::Unspecified) {
+    return std::nullopt;
+  }
+  const Val* source = tensor->definition()->inputs().front();
+  const bool is_from_global =
+      source->is_tensor() &&
+      static_cast<const TensorView*>(source)->memory_type() == MemoryType::Global;
+  if (is_from_global || tensor->memory_type() == MemoryType::Global) {
+    return std::nullopt;
+  }
+  return refuse_node(
+      tensor, {"A copy with a cache hint touches no global memory"},
+      {"a load from global memory, or a store to it"},
+      {"a copy to ", enum_name(tensor->memory_type()), " memory of ", describe(source)},
+      {"give the hint to the copy of an input, or to an output"});
+}
+
 /// If one input is updated twice, the last update counts, and a kernel has no order of outputs.
 std::optional<Refusal> find_repeated_update(const Fusion& fusion) {
   for (const Val* input : fusion.inputs()) {
@@ -108,6 +127,7 @@ std::optional<Refusal> validate_schedule(Kernel& kernel) {
     NVF_RETURN_REFUSAL(find_repeated_binding(tensor));
     NVF_RETURN_REFUSAL(find_wrong_async_copy(tensor));
     NVF_RETURN_REFUSAL(find_wrong_mma(tensor));
+    NVF_RETURN_REFUSAL(find_wrong_hint(tensor));
   }
   return std::nullopt;
 }

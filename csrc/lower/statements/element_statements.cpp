@@ -79,4 +79,14 @@ Expr* convert(ReshapeOp& op, StatementContext& context) {
   return context.copy_to(op.out, context.operand(op.arg));
 }
 
+// The statements that order grids stand between loop nests (order_grids).
+
+Expr* convert(WaitForPriorGridOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.ins.front()));
+}
+
+Expr* convert(LaunchDependentGridOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.ins.front()));
+}
+
 } // namespace nvfuser

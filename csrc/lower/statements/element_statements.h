@@ -18,6 +18,8 @@ Expr* convert(BroadcastOp& op, StatementContext& context);
 Expr* convert(SqueezeOp& op, StatementContext& context);
 Expr* convert(ExpandOp& op, StatementContext& context);
 Expr* convert(ReshapeOp& op, StatementContext& context);
+Expr* convert(WaitForPriorGridOp& op, StatementContext& context);
+Expr* convert(LaunchDependentGridOp& op, StatementContext& context);
 
 // Made from scalars: create_statements.cpp.
 Expr* convert(FullOp& op, StatementContext& context);

@@ -113,6 +113,12 @@ Val* copied_value(const LoadStoreOp& op) {
   return is_permuted || keeps_old_value ? nullptr : op.arg;
 }
 
+/// Which kernels a plan has is not what the definition knew, so that they run one after the other.
+template <typename Node>
+Val* ordered_value(const Node& op) {
+  return is_updated(op.ins.front()) ? nullptr : op.ins.front();
+}
+
 Val* chosen_value(const TernaryOp& op) {
   if (op.op != TernaryOpType::Where) {
     return nullptr;
@@ -134,6 +140,8 @@ Val* equal_operand(const Expr& expr) {
                 [](const BinaryOp& op) { return other_than_neutral(op); },
                 [](const TernaryOp& op) { return chosen_value(op); },
                 [](const LoadStoreOp& op) { return copied_value(op); },
+                [](const WaitForPriorGridOp& op) { return ordered_value(op); },
+                [](const LaunchDependentGridOp& op) { return ordered_value(op); },
                 [](const Expr&) -> Val* { return nullptr; },
             });
 }

@@ -547,6 +547,25 @@ class CacheOp(enum.Enum):
 
     Streaming = 2
 
+class CacheHint(enum.Enum):
+    """Which caches keep what a copy moves from or to global memory."""
+
+    unspecified = 0
+
+    evict_first = 1
+
+    evict_last = 2
+
+    no_allocate = 3
+
+    Unspecified = 0
+
+    EvictFirst = 1
+
+    EvictLast = 2
+
+    NoAllocate = 3
+
 class SwizzleType(enum.Enum):
     """Permutation of a square of two axes."""
 
@@ -1422,6 +1441,11 @@ class TensorView(Val):
         Whether lowering may add a barrier so that later buffers take this one's shared memory.
         """
 
+    def cache_hint(self) -> CacheHint:
+        """
+        Which caches keep what the copy that makes this tensor moves from or to global memory.
+        """
+
     def is_cpu_scalar(self) -> bool:
         """Whether it is a 0-dim tensor on the host."""
 
@@ -2031,6 +2055,27 @@ class TensorView(Val):
         ----------
         flag
             What `promotes_reuse` is then.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    def set_cache_hint(self, hint: CacheHint) -> TensorView:
+        """
+        Say which caches keep what the copy that makes this tensor moves.
+
+        For loads from global memory and stores to it, bulk copies and cp.async among them. EvictFirst
+        moves elements that nothing reads again; they leave the second-level cache before others.
+        EvictLast moves those that are read again soon. NoAllocate keeps plain loads and stores out of
+        the first-level cache, and takes the place of a cache operator. Results are the same; GPUs before
+        compute capability 8.0 and the CPU target take no notice.
+
+        Parameters
+        ----------
+        hint
+            What `cache_hint` is then.
 
         Returns
         -------
@@ -3387,6 +3432,36 @@ class PreprocessGroupedMatmulInputSf(Expr):
     def num_groups(self) -> Val:
         """g."""
 
+class WaitForPriorGridOp(Expr):
+    """
+    A copy of the first operand, which the grid before this one in the stream may have written. The kernel may begin while that grid runs; it waits until it has ended before it touches global memory, but for reads that the other operands are computed from.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Copy of the first operand."""
+
+    @property
+    def ins(self) -> list[TensorView]:
+        """
+        The tensor that is copied, then tensors that are older than the prior grid: they may be loaded before the wait.
+        """
+
+class LaunchDependentGridOp(Expr):
+    """
+    A copy of the first operand. When all blocks have computed the copy and the other operands, a grid that waits for this one may begin.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Copy of the first operand."""
+
+    @property
+    def ins(self) -> list[TensorView]:
+        """
+        The tensor that is copied, then tensors that are computed before as well.
+        """
+
 class ForLoop(Expr):
     """
     Run body for index = start, start + 1, ... while index < stop. A loop over an axis bound to a hardware index has that index as `index` and runs once per thread: it prints nothing but its body.
@@ -3898,6 +3973,16 @@ class BulkStoreWait(Expr):
 class FenceAsyncProxy(Expr):
     """
     Bulk copies that begin after a barrier see what this thread wrote to shared memory.
+    """
+
+class PriorGridWait(Expr):
+    """
+    Wait until the grid before this one in the stream has ended, and see what it wrote.
+    """
+
+class DependentGridLaunch(Expr):
+    """
+    When all blocks have come here or have ended, a grid that waits for this one may begin.
     """
 
 class Fusion:
@@ -6817,6 +6902,11 @@ class Kernel(Fusion):
     def is_cooperative(self) -> bool:
         """Whether all blocks must be resident at once."""
 
+    def waits_for_prior_grid(self) -> bool:
+        """
+        Whether the kernel may begin while the grid before it in the stream runs.
+        """
+
     def shared_bytes(self) -> Val:
         """Dynamic shared memory of a block (bytes); None if there is none."""
 
@@ -7043,7 +7133,9 @@ class KernelExecutor:
         """Whether `compile` succeeded."""
 
     def is_programmatic_dependent_launch_enabled(self) -> bool:
-        """Whether the kernel starts before its predecessor ends."""
+        """
+        Whether the kernel may start before its predecessor ends. False before it is compiled.
+        """
 
     def kernel(self) -> Kernel:
         """The lowered fusion that was compiled last."""

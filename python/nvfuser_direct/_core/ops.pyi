@@ -3970,3 +3970,49 @@ def preprocess_grouped_matmul_input_sf(input: nvfuser_direct._core.TensorView, i
     TensorView
         The shape of input; its storage has 127 more rows for each group and columns rounded up to 4.
     """
+
+def wait_for_prior_grid(inputs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.TensorView:
+    """
+    Let the kernel begin while the grid before it in the stream still runs, and wait for it.
+
+    The kernel waits before it touches global memory, but for loads that the older tensors are computed
+    from. On GPUs before compute capability 9.0, and on the CPU target, grids run one after the other.
+
+    Parameters
+    ----------
+    inputs : list[TensorView]
+        First the tensor that is copied, which the prior grid may have written. Then tensors that are
+        older than that grid, by what the caller knows: they may be loaded before the wait.
+
+    Returns
+    -------
+    TensorView
+        A copy of the first tensor.
+
+    Raises
+    ------
+    UserError
+        If the list is empty.
+    """
+
+def launch_dependent_grid(inputs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.TensorView:
+    """
+    Let a grid that waits for this one begin when all blocks have come here.
+
+    That grid still sees all that this kernel writes, also later, since it waits for the kernel's end.
+
+    Parameters
+    ----------
+    inputs : list[TensorView]
+        First the tensor that is copied; all are computed, and the copy as well, before the signal.
+
+    Returns
+    -------
+    TensorView
+        A copy of the first tensor.
+
+    Raises
+    ------
+    UserError
+        If the list is empty.
+    """

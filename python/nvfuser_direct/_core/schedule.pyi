@@ -274,6 +274,9 @@ def find_wrong_group(tvs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_
 def find_wrong_promote_reuse(tv: nvfuser_direct._core.TensorView, flag: bool = True) -> nvfuser_direct._core.Refusal | None:
     """The refusal of ``TensorView.promote_reuse``; None: it can be called."""
 
+def find_wrong_set_cache_hint(tv: nvfuser_direct._core.TensorView, hint: nvfuser_direct._core.CacheHint) -> nvfuser_direct._core.Refusal | None:
+    """The refusal of ``TensorView.set_cache_hint``; None: it can be called."""
+
 def try_transform_like(reference_tv: nvfuser_direct._core.TensorView, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> nvfuser_direct._core.Refusal | None:
     """
     As `transform_like`; what that would raise is returned, and then nothing is changed.

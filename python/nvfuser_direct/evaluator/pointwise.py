@@ -31,3 +31,13 @@ def ternary_op(ev: Evaluator, expr: _core.TernaryOp) -> None:
 def load_store(ev: Evaluator, expr: _core.LoadStoreOp) -> None:
     assert isinstance(expr.out, TensorView)
     ev.store(expr.out, root_to_logical(ev, expr.out, ev[expr.arg], fill=0))
+
+
+@handles(_core.WaitForPriorGridOp)
+def wait_for_prior_grid(ev: Evaluator, expr: _core.WaitForPriorGridOp) -> None:
+    ev.store(expr.out, ev[expr.ins[0]].clone())
+
+
+@handles(_core.LaunchDependentGridOp)
+def launch_dependent_grid(ev: Evaluator, expr: _core.LaunchDependentGridOp) -> None:
+    ev.store(expr.out, ev[expr.ins[0]].clone())
