@@ -10,11 +10,11 @@
 #include <functional>
 #include <sstream>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/errors.h"
+#include "base/numbering.h"
 
 namespace nvfuser {
 
@@ -23,10 +23,8 @@ class DisjointSets {
  public:
   /// Add `entry` as a set of its own. Returns false, and changes nothing, if it is known already.
   bool add(const T& entry) {
-    const size_t position = entries_.size();
-    const bool is_new = index_.emplace(entry, position).second;
+    const auto [position, is_new] = numbering_.add(entry);
     if (is_new) {
-      entries_.push_back(entry);
       nodes_.push_back({.parent = position, .next = position, .first = position, .size = 1});
       ++num_sets_;
     }
@@ -38,8 +36,8 @@ class DisjointSets {
   bool map_entries(const T& entry0, const T& entry1) {
     add(entry0);
     add(entry1);
-    size_t into = root(index_.at(entry0));
-    size_t from = root(index_.at(entry1));
+    size_t into = root_index(entry0);
+    size_t from = root_index(entry1);
     if (into == from) {
       return false;
     }
@@ -55,15 +53,14 @@ class DisjointSets {
   }
 
   [[nodiscard]] bool contains(const T& entry) const {
-    return index_.count(entry) != 0;
+    return numbering_.find(entry).has_value();
   }
 
   /// Are both in one set? Unknown entries are mapped to nothing.
   [[nodiscard]] bool permissive_are_mapped(const T& entry0, const T& entry1) const {
-    const auto found0 = index_.find(entry0);
-    const auto found1 = index_.find(entry1);
-    return found0 != index_.end() && found1 != index_.end() &&
-           root(found0->second) == root(found1->second);
+    const std::optional<size_t> found0 = numbering_.find(entry0);
+    const std::optional<size_t> found1 = numbering_.find(entry1);
+    return found0.has_value() && found1.has_value() && root(*found0) == root(*found1);
   }
 
   /// Are both in one set? Asking for an unknown entry is an error.
@@ -83,7 +80,7 @@ class DisjointSets {
     std::vector<T> members;
     members.reserve(positions.size());
     for (const size_t i : positions) {
-      members.push_back(entries_[i]);
+      members.push_back(entries()[i]);
     }
     return members;
   }
@@ -91,7 +88,7 @@ class DisjointSets {
   /// The member of the entry's set that was added first: it stands for the set until the set is
   /// joined with an older one. Unknown entries are an error.
   [[nodiscard]] const T& representative(const T& entry) const {
-    return entries_[first_index(entry)];
+    return entries()[first_index(entry)];
   }
 
   /// Position in `entries()` of the member of the entry's set that was added first: a number for
@@ -109,24 +106,24 @@ class DisjointSets {
   /// All sets, ordered by their first members. Cost: O(entries).
   [[nodiscard]] std::vector<std::vector<T>> sets() const {
     std::vector<std::vector<T>> result;
-    std::vector<size_t> place(entries_.size(), 0); // of the first member: of its set in `result`
-    for (size_t i = 0; i < entries_.size(); ++i) {
+    std::vector<size_t> place(entries().size(), 0); // of the first member: of its set in `result`
+    for (size_t i = 0; i < entries().size(); ++i) {
       const size_t first = nodes_[root(i)].first;
       if (first == i) {
         place[i] = result.size();
         result.emplace_back();
       }
-      result[place[first]].push_back(entries_[i]);
+      result[place[first]].push_back(entries()[i]);
     }
     return result;
   }
 
   /// All entries in the order they were added.
   [[nodiscard]] const std::vector<T>& entries() const {
-    return entries_;
+    return numbering_.entries();
   }
   [[nodiscard]] bool empty() const {
-    return entries_.empty();
+    return entries().empty();
   }
   [[nodiscard]] size_t num_sets() const {
     return num_sets_;
@@ -154,13 +151,13 @@ class DisjointSets {
   };
 
   [[nodiscard]] size_t index_of(const T& entry) const {
-    const auto found = index_.find(entry);
-    if (found == index_.end()) {
+    const std::optional<size_t> found = numbering_.find(entry);
+    if (!found.has_value()) {
       throw UserError(Part(
           "Strict mapping failed on element: ", element_text(entry),
           " either an error occurred, or non strict mapping should have been used."));
     }
-    return found->second;
+    return *found;
   }
 
   /// No path compression: joining by size keeps paths at O(log n), and readers may run in parallel.
@@ -184,9 +181,8 @@ class DisjointSets {
     }
   }
 
-  std::vector<T> entries_;
-  std::unordered_map<T, size_t, Hash> index_; // only looked up, never iterated
-  std::vector<Node> nodes_;                   // as many as entries
+  Numbering<T, Hash> numbering_;
+  std::vector<Node> nodes_; // as many as entries
   size_t num_sets_ = 0;
 };
 

@@ -9,12 +9,6 @@
 namespace nvfuser {
 namespace {
 
-IterDomain* lookup(
-    const std::unordered_map<const IterDomain*, IterDomain*>& map, const IterDomain* key) {
-  const auto found = map.find(key);
-  return found == map.end() ? nullptr : found->second;
-}
-
 /// One of them is a broadcast, the other is larger. A reduction over a broadcast is not.
 bool is_resolved(const IterDomain* id0, const IterDomain* id1) {
   return id0->is_broadcast() != id1->is_broadcast() &&
@@ -47,18 +41,18 @@ PairwiseDomainMap::PairwiseDomainMap(
       consumer_only_.push_back(read[i]);
     } else if (broadcasts == BroadcastPairs::Keep || !is_resolved(producer_axis[i], read[i])) {
       pairs_.emplace_back(producer_axis[i], read[i]);
-      consumer_of_[producer_axis[i]] = read[i];
-      producer_of_[read[i]] = producer_axis[i];
     }
   }
 }
 
 IterDomain* PairwiseDomainMap::consumer_of(const IterDomain* producer_axis) const {
-  return lookup(consumer_of_, producer_axis);
+  const auto found = std::ranges::find(pairs_, producer_axis, &Pair::first);
+  return found == pairs_.end() ? nullptr : found->second;
 }
 
 IterDomain* PairwiseDomainMap::producer_of(const IterDomain* consumer_axis) const {
-  return lookup(producer_of_, consumer_axis);
+  const auto found = std::ranges::find(pairs_, consumer_axis, &Pair::second);
+  return found == pairs_.end() ? nullptr : found->first;
 }
 
 IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer) {

@@ -5,7 +5,6 @@
 // (reshape, permute, pad ...) lie between its own root and logical domains and are not looked at.
 #pragma once
 
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,7 @@ class PairwiseDomainMap {
   [[nodiscard]] const std::vector<Pair>& pairs() const {
     return pairs_;
   }
-  /// The partner of an axis; nullptr if it has none.
+  /// The partner of an axis; nullptr if it has none. Cost: O(rank).
   [[nodiscard]] IterDomain* consumer_of(const IterDomain* producer_axis) const;
   [[nodiscard]] IterDomain* producer_of(const IterDomain* consumer_axis) const;
 
@@ -50,8 +49,6 @@ class PairwiseDomainMap {
   std::vector<Pair> pairs_;
   IterDomains producer_only_;
   IterDomains consumer_only_;
-  std::unordered_map<const IterDomain*, IterDomain*> consumer_of_; // only looked up
-  std::unordered_map<const IterDomain*, IterDomain*> producer_of_; // only looked up
 };
 
 /// Logical axes of a producer whose position its consumer computes with the elements of another

@@ -100,7 +100,7 @@ class ValGraph {
   };
 
   void add_id(IterDomain* id);
-  /// Register a transform and, where they are new, its operands.
+  /// Register a transform and, where they are new, its operands; `tidy` has to be called then.
   void add_expr(Expr* expr);
   [[nodiscard]] size_t root(const Val* id) const;
   [[nodiscard]] std::vector<Key> keys_of(const Expr* expr) const;
