@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/pointer_set.h"
 #include "graph/domain_map.h"
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
@@ -371,57 +370,18 @@ std::string IdModel::to_string() const {
 
 namespace {
 
-/// All that graphs are built from, but for positions: where it is equal, so are they.
-std::vector<uintptr_t> axes_of(const Fusion& fusion) {
-  std::vector<uintptr_t> words;
-  const auto add = [&](const auto* address) {
-    words.push_back(reinterpret_cast<uintptr_t>(address));
-  };
-  const auto add_all = [&](const auto& list) {
-    words.push_back(list.size());
-    for (const auto* item : list) {
-      add(item);
-    }
-  };
-  for (const Expr* expr : tensor_exprs(fusion)) {
-    add(expr);
-    add_all(expr->inputs());
-    add_all(expr->outputs());
-  }
-  PointerSet<Val> described;
-  const auto add_axes = [&](const auto& axes) {
-    add_all(axes);
-    for (const Val* axis : axes) {
-      if (described.insert(axis)) {
-        const auto* id = static_cast<const IterDomain*>(axis);
-        add(id->definition());
-        add(id->extent());
-        add(id->maybe_expanded_extent());
-        words.push_back(static_cast<uintptr_t>(id->iter_type()));
-      }
-    }
-  };
-  for (const TensorView* tensor : scheduled_tensors(fusion)) {
-    add(tensor);
-    for (const NamedDomain& domain : domains_of(tensor)) {
-      add(domain.name);
-      add_axes(domain.ids);
-    }
-    add_axes(tensor->domain()->spec().initial_loop);
-    for (const Expr* expr : tensor->domain()->all_exprs()) {
-      add_axes(expr->inputs());
-      add_axes(expr->outputs());
-    }
-  }
-  return words;
-}
-
 /// A fusion as it was, and its model.
 struct SharedModel {
   std::weak_ptr<Fusion> fusion; // its address may be that of another one later
   int64_t version = 0;
-  std::vector<uintptr_t> axes;
+  int64_t axes_version = 0;
   std::shared_ptr<IdModel> model;
+
+  [[nodiscard]] bool is_of(const Fusion& now) const {
+    // Positions decide the loop graph.
+    return axes_version == now.axes_version() &&
+           (version == now.version() || !model->has_graph(IdMappingMode::loop));
+  }
 };
 
 } // namespace
@@ -436,13 +396,7 @@ std::shared_ptr<IdModel> shared_id_model(Fusion& fusion) {
   }
   const auto known = std::ranges::find_if(
       models, [&](const SharedModel& shared) { return shared.fusion.lock().get() == &fusion; });
-  if (known != models.end() && known->version == fusion.version() && !fusion.outputs().empty()) {
-    return known->model; // without outputs every expression counts, and making one is no edit
-  }
-  std::vector<uintptr_t> axes = axes_of(fusion);
-  // Positions decide the loop graph.
-  if (known != models.end() && known->axes == axes &&
-      !known->model->has_graph(IdMappingMode::loop)) {
+  if (known != models.end() && known->is_of(fusion)) {
     known->version = fusion.version();
     return known->model;
   }
@@ -451,7 +405,8 @@ std::shared_ptr<IdModel> shared_id_model(Fusion& fusion) {
   } else if (models.size() == kMost) {
     models.erase(models.begin());
   }
-  models.push_back({self, fusion.version(), std::move(axes), std::make_shared<IdModel>(&fusion)});
+  models.push_back(
+      {self, fusion.version(), fusion.axes_version(), std::make_shared<IdModel>(&fusion)});
   return models.back().model;
 }
 

@@ -194,7 +194,7 @@ Expr* Fusion::register_expr(std::unique_ptr<Expr> expr) {
   for (Val* input : raw->inputs_) {
     add_use(input, raw);
   }
-  if (is_read_already) {
+  if (is_read_already || outputs_.empty()) { // without outputs, every expression counts
     count_edit_of_graph();
   }
   return raw;
@@ -290,11 +290,14 @@ void Fusion::reorder(const std::vector<Statement*>& first) {
       });
     }
   }
+  count_edit_of_graph(); // ties are in the order in which expressions were made
 }
 
 void Fusion::count_edit_of_graph() {
   is_liveness_valid_ = false;
+  exprs_.reset();
   ++version_;
+  ++axes_version_;
 }
 
 void Fusion::update_liveness() const {
@@ -325,7 +328,11 @@ void Fusion::update_liveness() const {
 // ---- The graph ----------------------------------------------------------------------------------
 
 std::vector<Expr*> Fusion::exprs() const {
-  return sorted_definitions(outputs_);
+  const std::lock_guard<std::mutex> lock(liveness_mutex_); // readers may run in parallel
+  if (!exprs_.has_value()) {
+    exprs_ = sorted_definitions(outputs_);
+  }
+  return *exprs_;
 }
 
 std::vector<Expr*> Fusion::all_exprs() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -73,6 +74,12 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   /// that no output reads is no edit.
   [[nodiscard]] int64_t version() const {
     return version_;
+  }
+
+  /// Counts edits that can change which axes correspond: of the graph and of domains, not of
+  /// positions, parallel types or memory.
+  [[nodiscard]] int64_t axes_version() const {
+    return axes_version_;
   }
 
   // -- interface --
@@ -166,6 +173,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
   Counters counters_;
   int64_t version_ = 0;
+  int64_t axes_version_ = 0;
   std::vector<std::unique_ptr<Statement>> statements_;
   /// Alive because there may be handles to them (ir/transaction.h).
   std::vector<std::unique_ptr<Statement>> taken_back_;
@@ -173,8 +181,10 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   std::vector<Val*> outputs_;
   std::vector<std::pair<const Val*, AliasInfo>> aliases_;
   std::map<std::string, NamedScalar*> named_scalars_;
+  // What follows from the graph, found when it is asked for.
   mutable std::mutex liveness_mutex_;
   mutable std::atomic<bool> is_liveness_valid_ = false;
+  mutable std::optional<std::vector<Expr*>> exprs_; // guarded by `liveness_mutex_`
   Val* zero_ = nullptr;
   Val* one_ = nullptr;
   Val* true_ = nullptr;

@@ -82,11 +82,10 @@ void Fusion::add_input(Val* input) {
     if (!computes_others) {
       remove(definition);
     }
-    count_edit_of_graph();
   }
   inputs_.push_back(input);
   input->is_fusion_input_ = true;
-  ++version_;
+  count_edit_of_graph();
   if (input->is_tensor()) {
     static_cast<TensorView*>(input)->assign_memory_type(MemoryType::Global);
   }

@@ -150,11 +150,11 @@ class IterDomain final : public Val {
   void assign_extents(Val* extent, Val* expanded_extent) {
     spec_.extent = extent;
     spec_.expanded_extent = expanded_extent;
-    count_edit();
+    count_edit_of_axes();
   }
   void assign_iter_type(IterType iter_type) {
     spec_.iter_type = iter_type;
-    count_edit();
+    count_edit_of_axes();
   }
   void assign_parallel_type(ParallelType parallel_type) {
     spec_.parallel_type = parallel_type;

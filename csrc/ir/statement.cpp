@@ -28,6 +28,11 @@ void Statement::count_edit() {
   ++fusion_->version_;
 }
 
+void Statement::count_edit_of_axes() {
+  count_edit();
+  ++fusion_->axes_version_;
+}
+
 std::string Statement::to_inline_string() const {
   return is_val() ? print_inline(static_cast<const Val*>(this))
                   : print_inline(static_cast<const Expr*>(this));

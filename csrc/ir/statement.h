@@ -57,6 +57,8 @@ class Statement {
   Statement() = default;
   /// The fusion may compute something else from now on, or in another way: see Fusion::version().
   void count_edit();
+  /// The same for edits of what axes correspond by: see Fusion::axes_version().
+  void count_edit_of_axes();
 
  private:
   friend class Fusion;

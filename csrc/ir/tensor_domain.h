@@ -118,12 +118,12 @@ class TensorDomain final : public Val {
   // -- editing: no checks here; the transform floor checks, then calls these --
   void assign_loop(IterDomains loop) {
     spec_.loop = std::move(loop);
-    count_edit();
+    count_edit_of_axes();
   }
   void assign_allocation(IterDomains allocation, Contiguity contiguity) {
     spec_.allocation = std::move(allocation);
     spec_.contiguity = std::move(contiguity);
-    count_edit();
+    count_edit_of_axes();
   }
   void assign_contiguity(Contiguity contiguity) {
     spec_.contiguity = std::move(contiguity);

@@ -160,7 +160,7 @@ class TensorView final : public Val {
   }
   void assign_domain(TensorDomain* domain) {
     domain_ = domain;
-    count_edit();
+    count_edit_of_axes();
   }
   void assign_memory_type(MemoryType memory_type) {
     edit_schedule().memory_type = memory_type;
