@@ -12,6 +12,7 @@
 // vector, optional, pair or variant of these.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <tuple>
 #include <type_traits>
