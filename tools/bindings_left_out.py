@@ -214,6 +214,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         "axes_of_use, storage_of and Fusion.alias_of say the same",
         [
             "graph/op_semantics.h:OperandUse",
+            "ir/grid_order_exprs.h:is_ordered_only",
             "graph/op_semantics.h:use_of",
             "graph/op_semantics.h:is_elementwise_copy",
             "graph/op_semantics.h:loops_over_operands",
@@ -238,7 +239,11 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     ),
     (
         "one model for all calls of a schedule; IdModel(fusion) builds one to look at",
-        ["graph/id_model.h:IdModel::has_graph", "graph/id_model.h:shared_id_model"],
+        [
+            "ir/fusion.h:Fusion::axes_version",
+            "graph/id_model.h:IdModel::has_graph",
+            "graph/id_model.h:shared_id_model",
+        ],
     ),
     (
         "the pair-wise graphs that replay is made of; IdModel answers the questions",

@@ -95,7 +95,7 @@ def softmax(blocks=4, threads=64, rows=None, power="exp"):
 # -- reductions --
 
 
-@pytest.mark.parametrize("blocks", [2, 3, 8, 16])
+@pytest.mark.parametrize("blocks", [2, 3, 8, pytest.param(16, marks=pytest.mark.wide_cluster)])
 @pytest.mark.parametrize("threads", [1, 24, 32, 64, 256])
 def test_sums_over_a_cluster(target, blocks, threads):
     """Threads that are no whole warps, one warp, and several."""

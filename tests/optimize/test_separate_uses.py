@@ -139,3 +139,21 @@ def test_operands_of_matrix_products_stay_one_tensor() -> None:
         fd.add_output(fd.ops.matmul(x, fd.ops.permute(x, [1, 0])))
 
     check_unchanged(NAME, definition)
+
+
+LOOK_UPS: dict[str, Callable[[Any, Any], Any]] = {
+    "gather": lambda ops, x: ops.gather(x, x, 1),
+    "take_along_axis": lambda ops, x: ops.take_along_axis(x, x, 0),
+    "what was computed": lambda ops, x: ops.take_along_axis(ops.abs(x), ops.abs(x), 1),
+    "a cast that folds": lambda ops, x: ops.take_along_axis(x, ops.cast(x, DataType.Int), 0),
+}
+
+
+@pytest.mark.parametrize("text", LOOK_UPS)
+def test_a_look_up_in_its_own_indices_is_a_kernel(text: str) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Int)
+        fd.add_output(LOOK_UPS[text](fd.ops, x))
+    given = torch.randint(0, 6, (6, 6))
+    assert torch.equal(fd.execute([given])[0], evaluate(fd.fusion, [given])[0])
+    assert fd.fec.explain([given]).startswith("segment 0: pointwise")

@@ -12,6 +12,7 @@
 #include "graph/domain_map.h"
 #include "graph/op_semantics.h"
 #include "graph/output_order.h"
+#include "ir/index_exprs.h"
 #include "ir/random_exprs.h"
 #include "optimize/rewrite.h"
 
@@ -140,6 +141,10 @@ class Separator {
   explicit Separator(OptimizedFusion& fusion) : fusion_(fusion) {}
 
   bool run() {
+    for (const Expr* expr : exprs_from_outputs(fusion_)) {
+      separate_index<GatherOp>(expr);
+      separate_index<IndexSelectOp>(expr);
+    }
     const std::vector<Expr*> exprs = exprs_from_outputs(fusion_);
     for (const Expr* expr : exprs) {
       place_of_.emplace(expr, place_of_.size());
@@ -209,7 +214,11 @@ class Separator {
       auto found = std::ranges::find_if(versions, fits);
       if (found == versions.end()) {
         TensorView* version = new_version(tensor);
-        if (version == nullptr || !join(version, map)) {
+        if (version == nullptr) {
+          continue;
+        }
+        classes_.add(version);
+        if (!join(version, map)) {
           continue;
         }
         found = versions.insert(versions.end(), version);
@@ -219,6 +228,29 @@ class Separator {
         has_changed_ = true;
       }
     }
+  }
+
+  /// A look-up in the tensor that has its indices reads it at two positions: the indices get a
+  /// version of their own.
+  template <typename LookUp>
+  void separate_index(const Expr* expr) {
+    const auto* look_up = expr->as<LookUp>();
+    if (look_up == nullptr || look_up->arg != look_up->index) {
+      return;
+    }
+    TensorView* version = new_version(look_up->index);
+    if (version == nullptr) {
+      return;
+    }
+    const MadeFor line(expr);
+    ValMap axes;
+    typename LookUp::Fields fields = *look_up;
+    fields.index = version;
+    fields.out = copy_tensor(look_up->out, look_up->out->dtype(), axes);
+    TensorView* result = fields.out;
+    fusion_.make<LookUp>(std::move(fields));
+    define_as(look_up->out, result);
+    has_changed_ = true;
   }
 
   /// In the order of outputs, not of statements. Versions that were added read last.
@@ -240,9 +272,6 @@ class Separator {
     } else if (is_cheap(*tensor->definition())) {
       const MadeFor line(tensor->definition());
       version = apply_to(*tensor->definition(), {}).front();
-    }
-    if (version != nullptr) {
-      classes_.add(version);
     }
     return version;
   }

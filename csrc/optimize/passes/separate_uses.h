@@ -12,6 +12,8 @@ namespace nvfuser::optimize {
 ///            T5[n] = iota(n)   T3[1, n] = broadcast(T5)   T4 = T2 >= T3
 ///   before:  T1[m, n] = permute(T0)   T2 = T0 + T1
 ///   after:   T1[m, n] = permute(T3)   T2 = T0 + T1            T3 is bound to what T0 is bound to
+///   before:  T1 = gather(T0, T0)
+///   after:   T1 = gather(T0, T2)                              T2 is bound to what T0 is bound to
 /// Random numbers, reductions, and inputs that are written in place stay one tensor. Products of
 /// matrices and what reads whole tensors end a kernel: uses behind them are not compared.
 /// Cost:     near-linear in expressions * rank.
