@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,6 +112,14 @@ def test_rows_of_any_length(
         rtol = 1.6e-2 if dtype == BF16 else 1e-5
         expected = expected_of(build, inputs).cpu()
         torch.testing.assert_close(found, expected, rtol=rtol, atol=1e-5)
+
+
+@pytest.mark.parametrize(("build", "blocks"), [(softmax, 4), (layer_norm, 8), (softmax, 1)])
+def test_no_pass_keeps_an_array(build: Callable[..., TensorView], blocks: int) -> None:
+    """Each pass is inlined into its reduction: nothing but sums and addresses is in registers."""
+    inputs = inputs_of(build, (4, 5003), torch.half)
+    fusion, _ = in_shared_memory(build, inputs, blocks, 128)
+    assert not re.search(r"^\s*\w+ T\d+\[\d+\];", cuda_text(fusion), re.M)
 
 
 def test_rows_are_copied_once_and_read_in_each_pass() -> None:

@@ -223,8 +223,10 @@ class Recipe {
 
   void prefetch_rows(const LoopRoles& loops) const {
     const int64_t stages = params_.circular_buffer_stages;
+    // Outside of what a cluster shares, so that each pass may be inlined into its reduction.
+    const int64_t of_row = loops.position(loops.has(Grid) ? Grid : Unroll);
     for (const MovedTensor& row : staged_) {
-      transform::inline_at(loops.tensor(), loops.position(Unroll), false, {row.tensor});
+      transform::inline_at(loops.tensor(), of_row, false, {row.tensor});
       if (stages > 1 && is_staged(problem_.accesses[row.access], widths_[row.access])) {
         row.tensor->circular_buffer(stages, stages - 1);
       }

@@ -209,9 +209,12 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     }
   }
   std::vector<TensorView*> copies; // of all vectors of a thread, before the first is loaded
+  // Outside of what a cluster shares as well: there, passes before and behind an exchange would
+  // share a loop with the row, and no pass could be inlined into its reduction.
+  const int64_t of_row = bound.position(bound.has(Grid) ? Grid : Unroll);
   for (const MovedTensor& row : rows) {
     vectorize_access(row.tensor, widths[row.access], lanes);
-    transform::inline_at(bound.tensor(), bound.position(Unroll), false, {row.tensor});
+    transform::inline_at(bound.tensor(), of_row, false, {row.tensor});
     copies.push_back(row.tensor);
   }
   group_where_possible(reductions);
