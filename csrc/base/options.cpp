@@ -106,7 +106,8 @@ ArgumentRule argument_rule(Option option) {
       case EnableOption::P2pTransport: return {Kind::OneOf, {"CopyEngine", "Tma"}};
       case EnableOption::MulticastProtocol:
         return {Kind::OneOf, {"memcpy", "multimem", "batch_memcpy"}};
-      case EnableOption::WaitDebugger: return {Kind::Number};
+      case EnableOption::WaitDebugger:
+      case EnableOption::LaunchGraphs: return {Kind::Number};
       default: break;
     }
   }

@@ -105,7 +105,9 @@ namespace nvfuser {
   X(P2pTransport, "p2p_transport")                       \
   X(MulticastProtocol, "multicast_protocol")             \
   X(WaitDebugger, "wait_debugger")                       \
-  X(ParallelSerde, "parallel_serde")
+  X(ParallelSerde, "parallel_serde")                     \
+  X(LaunchGraphs, "launch_graphs")                       \
+  X(DependentLaunch, "dependent_launch")
 
 #define NVF_FOR_EACH_DISABLE_OPTION(X)                               \
   X(CompileToSass, "compile_to_sass")                                \
@@ -130,7 +132,8 @@ namespace nvfuser {
   X(Nvtx, "nvtx")                                                    \
   X(Multidevice, "multidevice")                                      \
   X(InferContiguity, "infer_contiguity")                             \
-  X(PythonInlineDefinitions, "python_inline_definitions")
+  X(PythonInlineDefinitions, "python_inline_definitions")            \
+  X(LaunchGraphs, "launch_graphs")
 
 #define NVF_FOR_EACH_PROF_OPTION(X)  \
   X(Enable, "enable")                \

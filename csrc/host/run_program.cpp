@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "base/kept_vector.h"
 #include "base/trace.h"
+#include "host/chain_graphs.h"
 #include "ir/all_nodes.h"
 #include "runtime/counters.h"
 #include "runtime/cuda_driver.h"
@@ -109,11 +110,13 @@ class ProgramRun {
     if (plan_.random_streams > 0) {
       random_ = draw_random_state(plan_.device, plan_.random_streams);
     }
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      if (i >= bound_until_) {
-        bind_chain(i);
+    if (!try_launch_graph()) {
+      for (size_t i = 0; i < plan_.steps.size(); ++i) {
+        if (i >= bound_until_) {
+          bind_chain(i);
+        }
+        std::visit([this](const auto& step) { run_step(step); }, plan_.steps[i]);
       }
-      std::visit([this](const auto& step) { run_step(step); }, plan_.steps[i]);
     }
     allocate_all_tensors(); // those that no kernel writes have no elements
     return make_outputs();
@@ -274,6 +277,31 @@ class ProgramRun {
         return;
       }
     }
+  }
+
+  /// Launch all kernels at once, if they are a graph. Else they may be bound.
+  bool try_launch_graph() {
+    if (plan_.graphs == nullptr || profiled_ != nullptr || !context_->was_current() ||
+        CudaDriver::get().is_capturing(stream_)) {
+      return false;
+    }
+    for (const PlannedStep& step : plan_.steps) {
+      if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
+        bind_kernel(*launch);
+      }
+    }
+    bound_until_ = plan_.steps.size();
+    caller_.allocator.unlock();
+    const TraceSpan span("graph");
+    if (!plan_.graphs->try_launch(stream_, block_.view(), block_.addresses())) {
+      return false;
+    }
+    for (const PlannedStep& step : plan_.steps) {
+      if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
+        launch->kernel->note_run(launch->plan);
+      }
+    }
+    return true;
   }
 
   void bind_kernel(const PlannedLaunch& launch) {

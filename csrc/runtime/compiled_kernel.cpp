@@ -89,7 +89,8 @@ std::string KernelRequest::key() const {
   out << enum_name(scheduler) << "\n"
       << target_of(device).name() << " " << target_of(device).architecture << " "
       << enum_name(choice.index_type) << (choice.has_empty_parallel_axis ? " empty" : "")
-      << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
+      << (has_option(EnableOption::KernelDebug) ? " debug" : "")
+      << (has_option(EnableOption::DependentLaunch) ? " dependent" : "") << "\n"
       << constraints.to_string() << params.to_string();
   for (const int64_t least : choice.least_extents) {
     out << least << " ";

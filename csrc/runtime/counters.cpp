@@ -88,12 +88,9 @@ StreamMemory kept_memory(
     CUstream stream,
     OutputAllocator& allocator) {
   StreamMemory memory;
-  // Not the handle: each thread has its own stream behind that of the default stream per thread.
-  unsigned long long id = 0;
-  const CudaDriver& driver = CudaDriver::get();
-  driver.check(driver.stream_get_id(stream, &id), "cuStreamGetId");
+  const unsigned long long number = CudaDriver::get().number_of(stream);
   const std::lock_guard lock(arena().mutex);
-  MemoryOfStream& kept = arena().streams[{device.index, id}];
+  MemoryOfStream& kept = arena().streams[{device.index, number}];
   if (counter_bytes > 0) {
     memory.counters.data = kept.counters.of(counter_bytes, [&](int64_t bytes) {
       return own_counters(bytes, device, stream, allocator);

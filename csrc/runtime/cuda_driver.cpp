@@ -174,9 +174,20 @@ std::optional<Refusal> CudaDriver::find_missing_context(int index) const {
 }
 
 bool CudaDriver::is_capturing(CUstream stream) const {
+  if (stream == nullptr) { // the legacy stream cannot be captured
+    return false;
+  }
   int status = 0;
   check(stream_is_capturing(stream, &status), "cuStreamIsCapturing");
   return status != 0;
+}
+
+unsigned long long CudaDriver::number_of(CUstream stream) const {
+  unsigned long long number = ~0ULL; // the driver counts from 0
+  if (stream != nullptr) {
+    check(stream_get_id(stream, &number), "cuStreamGetId");
+  }
+  return number;
 }
 
 std::optional<Refusal> CudaDriver::find_failure(CUresult result, const char* what) const {

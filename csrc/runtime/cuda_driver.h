@@ -22,6 +22,9 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+using CUgraphNode = struct CUgraphNode_st*;
 
 enum CudaLaunchAttribute : int {
   kLaunchCooperative = 2,
@@ -43,6 +46,25 @@ struct CUlaunchConfig {
   CUlaunchAttribute* attributes = nullptr;
   unsigned num_attributes = 0;
 };
+struct CUgraphKernelNode {
+  CUfunction function = nullptr;
+  std::array<unsigned, 3> grid{};
+  std::array<unsigned, 3> block{};
+  unsigned shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;      // instead of a function
+  CUcontext context = nullptr; // nullptr: the current one
+};
+struct CUgraphEdge {
+  uint8_t from_port = 0;
+  uint8_t to_port = 0;
+  uint8_t type = 0;
+  std::array<uint8_t, 5> reserved{};
+};
+/// The second kernel may begin when the first one lets it.
+inline constexpr CUgraphEdge kProgrammaticEdge = {.from_port = 1, .to_port = 0, .type = 1};
+static_assert(offsetof(CUgraphKernelNode, parameters) == 40 && sizeof(CUgraphKernelNode) == 72);
 static_assert(sizeof(CUlaunchAttribute) == 72);
 static_assert(offsetof(CUlaunchConfig, stream) == 32 && sizeof(CUlaunchConfig) == 56);
 
@@ -96,8 +118,25 @@ struct alignas(64) CUtensorMap {
   X(launch_cooperative_kernel, "cuLaunchCooperativeKernel",                                     \
     (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
      unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters))
-/// The same for functions that came with clusters and bulk copies: nullptr in older drivers.
+/// The same for functions that came with clusters and bulk copies, and of graphs of these:
+/// nullptr in older drivers.
 #define NVF_FOR_EACH_HOPPER_FUNCTION(X)                               \
+  X(graph_create, "cuGraphCreate", (CUgraph* graph, unsigned flags))                             \
+  X(graph_add_kernel_node, "cuGraphAddKernelNode_v2",                                            \
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t num_after,               \
+     const CUgraphKernelNode* description))                                                      \
+  X(graph_add_dependencies, "cuGraphAddDependencies_v2",                                         \
+    (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdge* edges,    \
+     size_t count))                                                                              \
+  X(graph_node_set_attribute, "cuGraphKernelNodeSetAttribute",                                   \
+    (CUgraphNode node, int attribute, const void* value))                                        \
+  X(graph_instantiate, "cuGraphInstantiateWithFlags",                                            \
+    (CUgraphExec* executable, CUgraph graph, unsigned long long flags))                          \
+  X(graph_exec_set_parameters, "cuGraphExecKernelNodeSetParams_v2",                              \
+    (CUgraphExec executable, CUgraphNode node, const CUgraphKernelNode* description))            \
+  X(graph_launch, "cuGraphLaunch", (CUgraphExec executable, CUstream stream))                    \
+  X(graph_exec_destroy, "cuGraphExecDestroy", (CUgraphExec executable))                          \
+  X(graph_destroy, "cuGraphDestroy", (CUgraph graph))                                            \
   X(occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters",     \
     (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
   X(launch_kernel_ex, "cuLaunchKernelEx",                              \
@@ -185,6 +224,9 @@ class CudaDriver {
   [[nodiscard]] std::optional<Refusal> find_missing_context(int index) const;
   /// Whether a CUDA graph is being captured on `stream`.
   [[nodiscard]] bool is_capturing(CUstream stream) const;
+  /// A number that no other stream of the context gets. Not the handle: that of the default stream
+  /// per thread stands for one of each thread. The driver is not asked about the legacy stream.
+  [[nodiscard]] unsigned long long number_of(CUstream stream) const;
   /// Says no, and names `what`, unless `result` is success.
   [[nodiscard]] std::optional<Refusal> find_failure(CUresult result, const char* what) const;
   /// The same as a UserError.
@@ -227,6 +269,10 @@ class CudaContextGuard {
   /// Whether the context is current.
   [[nodiscard]] bool is_entered() const {
     return entered_;
+  }
+  /// Whether it was current before: not in a context for a part of the device.
+  [[nodiscard]] bool was_current() const {
+    return entered_ && !pushed_;
   }
 
  private:

@@ -190,8 +190,7 @@ void enqueue_on_cuda(
         driver.memset_d8_async(reinterpret_cast<CUdeviceptr>(data), 0, bytes, stream),
         "cuMemsetD8Async");
   });
-  // The legacy stream cannot be captured.
-  const bool is_capturing = stream != nullptr && driver.is_capturing(stream);
+  const bool is_capturing = driver.is_capturing(stream);
   if (is_capturing) {
     plan.code->cuda->keep_loaded();
   }

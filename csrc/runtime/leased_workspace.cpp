@@ -68,7 +68,7 @@ LeasedWorkspace::LeasedWorkspace(
     is_kept_ = !driver.is_capturing(stream);
     if (is_kept_) {
       place_.first = device.index;
-      driver.check(driver.stream_get_id(stream, &place_.second), "cuStreamGetId");
+      place_.second = driver.number_of(stream);
     }
   } else {
     is_kept_ = true; // kernels have run when they are enqueued

@@ -31,6 +31,9 @@ class ParameterBlock {
   [[nodiscard]] std::byte* bytes() {
     return own_.bytes.data();
   }
+  [[nodiscard]] std::span<const std::byte> view() const {
+    return own_.bytes;
+  }
   /// The address of each parameter.
   [[nodiscard]] void** addresses() {
     return own_.addresses.data();

@@ -297,14 +297,14 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "fast_math kernel_debug kernel_lineinfo kernel_profile kernel_db warn_register_spill "
         "static_fusion_count id_model_extra_validation host_ir_lowering host_ir_jit "
         "insert_resharding_after p2p_protocol(put) p2p_transport(Tma) multicast_protocol(memcpy) "
-        "wait_debugger(0) parallel_serde"
+        "wait_debugger(0) parallel_serde launch_graphs(2) dependent_launch"
     ).split()
     disable = (
         "compile_to_sass contig_indexing index_hoist magic_zero expr_simplify "
         "predicate_elimination welford_vectorization grouped_grid_welford_outer_opt "
         "reuse_mismatched_type_registers var_name_remapping fma fallback greedy_scheduler "
         "approximate_math resize_scheduler matmul_expr_eval kernel_reuse nvrtc_caching "
-        "parallel_compile nvtx multidevice infer_contiguity python_inline_definitions"
+        "parallel_compile nvtx multidevice infer_contiguity python_inline_definitions launch_graphs"
     ).split()
     assert names_known(tmp_path, "ENABLE") == sorted(name.split("(")[0] for name in enable)
     assert names_known(tmp_path, "DISABLE") == sorted(disable)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 import torch
 from cuda_kernels import cuda_text, has_nvrtc
 from translated import rebuilt
 
+import nvfuser_direct as nvf
 from nvfuser_direct import (
     CompileParams,
     Fusion,
@@ -14,8 +17,12 @@ from nvfuser_direct import (
     KernelExecutor,
     ParallelType,
     UserError,
+    call_with_options,
     translate_fusion,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BX, TX = ParallelType.grid_x, ParallelType.block_x
 
@@ -117,6 +124,74 @@ def test_they_are_printed_translated_and_kept() -> None:
     ]
     assert kernels[0] == kernels[1]
     assert Fusion.deserialize(fusion.serialize()).serialize() == fusion.serialize()
+
+
+def scaled() -> FusionDefinition:
+    with FusionDefinition() as fd:
+        x, w = (fd.define_tensor([-1, -1], contiguity=True) for _ in range(2))
+        fd.add_output(fd.ops.mul(fd.ops.exp(x), w))
+    nvf.schedule.trivial(fd.fusion)
+    return fd
+
+
+def with_option(function: Callable[[], Any]) -> Any:
+    return call_with_options(function, ["dependent_launch"], [])
+
+
+def hopper_ptx(fusion: Fusion) -> str:
+    return str(fusion.compile_cuda(architecture="sm_90a").ptx)
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+def test_with_the_option_all_kernels_wait_and_signal() -> None:
+    """In front of the first access to global memory, from Hopper on."""
+    fd = scaled()
+    ptx = with_option(lambda: hopper_ptx(fd.fusion))
+    head, wait, body = ptx.partition("griddepcontrol.wait;")
+    before, signal, behind = body.partition("griddepcontrol.launch_dependents;")
+    assert wait
+    assert signal
+    assert "griddepcontrol" not in behind
+    for part in (head, before):
+        assert "ld.global" not in part
+        assert "st.global" not in part
+    assert "ld.global.nc" not in behind  # a compiler may move these in front of the wait
+    assert "griddepcontrol" not in hopper_ptx(fd.fusion)
+    assert with_option(lambda: hopper_ptx(link().fusion)) == hopper_ptx(link().fusion)
+    older = with_option(lambda: fd.fusion.compile_cuda(architecture="sm_80").ptx)
+    assert "griddepcontrol" not in older
+    assert "prior_grid" not in with_option(lambda: fd.fusion.print_kernel(target="cpu"))
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+def test_kernels_whose_blocks_wait_for_each_other_do_not_begin_early() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        out = fd.ops.sub(x, fd.ops.broadcast(total, [True]))
+        fd.add_output(out)
+        for tensor in (total, total.uses()[0].output(0), out):
+            tensor.axis(0).parallelize(BX)
+    assert "griddepcontrol" not in with_option(lambda: hopper_ptx(fd.fusion))
+
+
+def test_segments_that_begin_early_compute_the_same(target: str, rng: torch.Generator) -> None:
+    """Each reads what the one before it wrote, in memory that earlier ones used."""
+    with FusionDefinition() as fd:
+        y = fd.define_tensor([-1, -1], contiguity=True)
+        for _ in range(6):
+            total = fd.ops.broadcast(fd.ops.sum(y, [1]), [False, True])
+            y = fd.ops.segment_set(fd.ops.sub(y, fd.ops.mul(total, 1e-3)))
+        fd.add_output(fd.ops.neg(y))
+    for _ in range(8):
+        data = torch.randn(257, 771, generator=rng).to(target)
+        expected = data.double()
+        for _ in range(6):
+            expected = expected - expected.sum(1, keepdim=True) * 1e-3
+        (out,) = fd.execute([data], _enable_options=["dependent_launch", "launch_graphs(2)"])
+        torch.testing.assert_close(out.double(), -expected, rtol=1e-4, atol=1e-4)
+        (out,) = fd.execute([data], _enable_options=["dependent_launch"])
+        torch.testing.assert_close(out.double(), -expected, rtol=1e-4, atol=1e-4)
 
 
 def test_a_list_without_tensors_is_an_error() -> None:

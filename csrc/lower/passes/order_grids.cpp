@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 
+#include "base/options.h"
 #include "graph/domain_map.h"
 #include "ir/grid_order_exprs.h"
 #include "ir/rules.h"
@@ -85,6 +86,10 @@ class GridOrderer {
   }
 
   std::optional<Refusal> run() {
+    if (overlaps_by_option()) {
+      overlap();
+      return std::nullopt;
+    }
     NVF_RETURN_REFUSAL(find_early_read());
     NVF_RETURN_REFUSAL(find_waiting_blocks());
     // Positions behind what is inserted change: the last place comes first.
@@ -111,6 +116,26 @@ class GridOrderer {
 
  private:
   using Places = std::vector<Place>;
+
+  /// Whether a kernel whose schedule does not say it begins early all the same.
+  [[nodiscard]] bool overlaps_by_option() const {
+    return has_option(EnableOption::DependentLaunch) && waits_.empty() && launches_.empty() &&
+           kernel_.target().is_cuda() && kernel_.target().architecture >= kFirstWithWaits &&
+           !kernel_.launch.is_cooperative;
+  }
+
+  /// Wait before the first access to global memory, and let the next grid begin from there on: it
+  /// waits for the end of this one. All blocks of this one have begun then, so that the next one
+  /// takes no place from them.
+  void overlap() {
+    const auto first =
+        std::ranges::find_if(places_, [&](const Place& place) { return has_to_wait(place); });
+    if (first != places_.end()) {
+      first->insert_before(kernel_.make<DependentGridLaunch>({}));
+      first->insert_before(kernel_.make<PriorGridWait>({}));
+      kernel_.launch.waits_for_prior_grid = true;
+    }
+  }
 
   /// An input cannot be both: written by the prior grid, and older than it.
   [[nodiscard]] std::optional<Refusal> find_early_read() const {

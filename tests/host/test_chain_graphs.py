@@ -1,0 +1,309 @@
+"""Chains of kernels that are launched as CUDA graphs: when, and with which parameters.
+
+Most tests need no GPU: the driver is one that keeps a log of what it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import nvfuser_direct as nvf
+from nvfuser_direct import FusionDefinition
+
+HERE = Path(__file__).parent
+needs_fake = pytest.mark.skipif(
+    shutil.which("cc") is None or torch.cuda.is_available(),
+    reason="no compiler of C, or a driver that is no fake",
+)
+
+SETUP = """
+from fake_gpu import *
+from nvfuser_direct import FusionDefinition
+
+def chain(kernels):
+    with FusionDefinition() as fd:
+        y = fd.define_tensor([-1], contiguity=True)
+        for i in range(kernels):
+            y = fd.ops.neg(y if i == 0 else fd.ops.segment_set(y))
+        fd.add_output(y)
+    return fd
+
+def kernels(lines):
+    return [[int(word) for word in line.split()[1:]] for line in lines if line[:6] == "kernel"]
+
+def check_run(x, out, lines, count):
+    found = kernels(lines)
+    assert len(found) == count, lines
+    assert found[0][1] == x.address and found[-1][2] == address_of(out)
+    for one, next_one in zip(found, found[1:]):
+        assert one[2] == next_one[1] != 0
+
+def run(fd, count, x=None):
+    x = x or ndarray(1000)
+    (out,) = fd.execute([x])
+    lines = log.take()
+    check_run(x, out, lines, count)
+    return [line.split()[0] for line in lines if line[:6] != "kernel"]
+
+log = Log()
+"""
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("driver")
+    for name in ("libcuda.so.1", "libnvrtc.so.12"):
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", "-O1", "-w", str(HERE / "fake_driver.c")]
+            + ["-o", str(folder / name)],
+            check=True,
+        )
+    return folder
+
+
+def script(driver: Path, text: str, **environment: str) -> None:
+    package = Path(nvf.__file__).parents[1]
+    result = subprocess.run(
+        [sys.executable, "-c", SETUP + text],
+        env=os.environ
+        | {
+            "LD_LIBRARY_PATH": str(driver),
+            "NVFUSER_NVRTC": str(driver / "libnvrtc.so.12"),
+            "PYTHONPATH": f"{HERE}{os.pathsep}{package}",
+            "NVFUSER_KERNEL_CACHE": "0",
+            "NVFUSER_ENABLE": "launch_graphs(3)",
+        }
+        | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@needs_fake
+def test_a_chain_becomes_a_graph_whose_ends_are_updated(driver: Path) -> None:
+    """Tensors between kernels stay where they are: one kernel reads the input, one writes the
+    output."""
+    script(
+        driver,
+        """
+fd = chain(5)
+assert [run(fd, 5) for _ in range(3)] == [[], [], []]
+assert run(fd, 5) == ["instantiate", "graph"]
+for _ in range(5):
+    assert run(fd, 5) == ["update", "update", "graph"]
+x = ndarray(1000)
+run(fd, 5, x)
+assert run(fd, 5, x) == ["update", "graph"]
+""",
+    )
+
+
+@needs_fake
+def test_few_kernels_and_other_options_are_launched_one_by_one(driver: Path) -> None:
+    script(
+        driver,
+        """
+from nvfuser_direct import call_with_options
+fd = chain(2)
+assert [run(fd, 2) for _ in range(9)] == 9 * [[]]
+fd = chain(4)
+without = lambda: run(fd, 4)
+assert [call_with_options(without, [], ["launch_graphs"]) for _ in range(9)] == 9 * [[]]
+""",
+    )
+
+
+@needs_fake
+def test_each_stream_has_its_graph(driver: Path) -> None:
+    """Up to four streams; more launch one by one."""
+    script(
+        driver,
+        """
+fd = chain(3)
+for stream in (0, 16, 32, 48):
+    STREAM[0] = stream
+    found = [run(fd, 3) for _ in range(6)]
+    assert found[3] == ["instantiate", "graph"] and found[5][-1] == "graph", found
+STREAM[0] = 64
+assert [run(fd, 3) for _ in range(6)] == 6 * [[]]
+STREAM[0] = 16
+assert run(fd, 3)[-1] == "graph"
+""",
+    )
+
+
+@needs_fake
+@pytest.mark.parametrize("fault", ["FAKE_NO_GRAPHS", "FAKE_STUBBORN"])
+def test_a_driver_that_refuses_is_not_asked_again(fault: str, driver: Path) -> None:
+    script(
+        driver,
+        """
+fd = chain(3)
+for _ in range(6):
+    run(fd, 3)
+assert [run(fd, 3) for _ in range(6)] == 6 * [[]]
+""",
+        **{fault: "1"},
+    )
+
+
+@needs_fake
+def test_graphs_that_were_made_first_are_dropped(driver: Path) -> None:
+    """The process keeps 256; a plan whose graph was dropped makes another one."""
+    script(
+        driver,
+        """
+fd = chain(3)
+first = ndarray(1000)
+for _ in range(4):
+    run(fd, 3, first)
+dropped = 0
+for size in range(1, 270):
+    for _ in range(4):
+        fd.execute([ndarray(size)])
+    dropped += log.take().count("destroy")
+assert dropped == 14, dropped
+assert [run(fd, 3, first) for _ in range(4)] == [[], [], [], ["instantiate", "destroy", "graph"]]
+""",
+    )
+
+
+@needs_fake
+def test_profiles_time_kernels_one_by_one(driver: Path) -> None:
+    script(
+        driver,
+        """
+from nvfuser_direct import PythonProfiler
+fd = chain(3)
+for _ in range(6):
+    run(fd, 3)
+with PythonProfiler():
+    assert run(fd, 3) == []
+assert run(fd, 3)[-1] == "graph"
+""",
+    )
+
+
+@needs_fake
+def test_kernels_of_a_graph_begin_early_if_asked_for(driver: Path) -> None:
+    """All but the first one of the graph; launched one by one, all."""
+    script(
+        driver,
+        """
+fd = chain(4)
+assert run(fd, 4) == 4 * ["early"]
+for _ in range(2):
+    run(fd, 4)
+assert run(fd, 4) == [*3 * ["early"], "instantiate", "graph"]
+assert run(fd, 4) == ["update", "update", "graph"]
+""",
+        NVFUSER_ENABLE="launch_graphs(3),dependent_launch",
+    )
+
+
+# ---- On a GPU ------------------------------------------------------------------------------------
+
+
+def run_as_graph(fd: FusionDefinition, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    return fd.execute(inputs, _enable_options=["launch_graphs(2)"])
+
+
+def long_chain(kernels: int) -> FusionDefinition:
+    """Sums over the grid among maps: with counters and workspaces of the stream."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = x
+        for i in range(kernels):
+            y = fd.ops.add(fd.ops.segment_set(y), float(i))
+        fd.add_output(y)
+        fd.add_output(fd.ops.sum(y, [0, 1]))
+        fd.add_output(fd.ops.sum(y, [0]))
+    return fd
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("sizes", [(7, 33), (513, 1024), (4096, 65)])
+def test_graphs_compute_with_the_tensors_of_each_run(sizes: tuple[int, int]) -> None:
+    fd = long_chain(6)
+    streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
+    found, expected = [], []
+    for i in range(24):
+        with torch.cuda.stream(streams[i % 3]):
+            x = torch.randn(*sizes, device="cuda")
+            y = x.double() + sum(range(6))
+            found.append(run_as_graph(fd, [x]))
+            expected.append([y, y.sum(), y.sum(0)])
+    torch.cuda.synchronize()
+    for outputs, references in zip(found, expected, strict=True):
+        for output, reference in zip(outputs, references, strict=True):
+            torch.testing.assert_close(
+                output.double(), reference, rtol=1e-4, atol=1e-5 * sizes[0] * sizes[1]
+            )
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_random_numbers_of_graphs_are_those_of_launches() -> None:
+    with FusionDefinition() as fd:
+        y = fd.define_tensor([-1], contiguity=True)
+        for _ in range(4):
+            y = fd.ops.mul(fd.ops.segment_set(y), fd.ops.rand_like(y))
+        fd.add_output(y)
+    x = torch.randn(5000, device="cuda")
+    torch.manual_seed(3)
+    graphs = [run_as_graph(fd, [x])[0] for _ in range(8)]
+    torch.manual_seed(3)
+    launches = [fd.execute([x], _disable_options=["launch_graphs"])[0] for _ in range(8)]
+    for one, other in zip(graphs, launches, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_graph_updates_its_inputs_in_place() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        rows = fd.ops.sum(x, [1], keepdim=True)
+        scaled = fd.ops.div(fd.ops.segment_set(x), fd.ops.segment_set(rows))
+        fd.add_output(fd.ops.neg(fd.ops.segment_set(scaled)), x)
+    for _ in range(8):
+        x = torch.rand(300, 77, device="cuda") + 0.5
+        expected = -x.double() / x.double().sum(1, keepdim=True)
+        run_as_graph(fd, [x])
+        torch.testing.assert_close(x.double(), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_threads_share_graphs() -> None:
+    """On one stream and on streams of their own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    fd = long_chain(5)
+
+    def work(number: int) -> bool:
+        stream = torch.cuda.Stream() if number % 2 else torch.cuda.default_stream()
+        with torch.cuda.stream(stream):
+            for _ in range(200):
+                x = torch.full((64, 64), float(number), device="cuda")
+                y, total, rows = run_as_graph(fd, [x])
+                if not (
+                    bool((y == number + 10).all())
+                    and float(total) == 4096 * (number + 10)
+                    and bool((rows == 64 * (number + 10)).all())
+                ):
+                    return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
