@@ -15,6 +15,8 @@ from nvfuser_direct import (
     IterDomain,
     LoadStoreOp,
     LoadStoreOpType,
+    MmaMacroArch,
+    MmaMacroEncode,
     MmaOperand,
     ParallelType,
     TensorView,
@@ -103,6 +105,33 @@ def stored(
         tiled(y, None, swizzle=False)
         y.merge(2, 3)
         y.split(2, 32)
+        y.axis(3).parallelize(ParallelType.block_x)
+        fd.sched.inline_at(y, 2, selected_tensors=[registers, staged])
+    return fd, staged
+
+
+def stored_by_warpgroup(columns: int) -> tuple[FusionDefinition, TensorView]:
+    """The same of 128 lanes, which hold 64 rows as the sum of wgmma: two matrices at once."""
+    macro = MmaMacroEncode(MmaMacroArch.hopper, 64, columns, 16).mma_macro()
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.BFloat16)
+        y = fd.ops.set(x)
+        fd.add_output(y)
+        registers = x.cache_after()
+        staged = registers.cache_after(STORE)
+        staged.set_memory_type(SHARED)
+        for tensor in (registers, staged, y):
+            tensor.split(1, columns)
+            tensor.split(0, 64)
+            order(tensor, 0, 2, 1, 3)
+            tensor.axis(0).parallelize(ParallelType.grid_y)
+            tensor.axis(1).parallelize(ParallelType.grid_x)
+        staged.set_allocation_domain(staged.get_loop_domain(), True)
+        for tensor in (registers, staged):
+            tensor.apply_mma_swizzle(macro=macro)
+        staged.axis(3).parallelize(ParallelType.serial)
+        y.merge(2, 3)
+        y.split(2, 128)
         y.axis(3).parallelize(ParallelType.block_x)
         fd.sched.inline_at(y, 2, selected_tensors=[registers, staged])
     return fd, staged
@@ -217,6 +246,17 @@ def test_a_warp_stores_a_fragment_with_one_instruction(transposed):
     assert copies(fd, "cpu") == []
     trans = ".trans" if transposed else ""
     assert f"stmatrix.sync.aligned.m8n8.x2{trans}.shared.b16" in fd.fusion.compile_cuda().ptx
+
+
+@pytest.mark.parametrize("columns", [8, 64, 200])
+def test_warps_of_a_warpgroup_store_rows_of_their_own(target, columns):
+    fd, _ = stored_by_warpgroup(columns)
+    assert "store_matrix<2, /*transposed=*/false>(" in cuda_text(fd.fusion)
+    run = Compiled(fd)
+    for shape in [(64, columns), (70, 24), (1, 8), (200, 2 * columns + 8)]:
+        x = values(shape, target)
+        (out,) = run(x)
+        assert torch.equal(out, x)
 
 
 @pytest.mark.parametrize(("loops", "count"), [(0, 4), (1, 2), (2, 1)])

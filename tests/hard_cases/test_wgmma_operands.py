@@ -1,5 +1,5 @@
-"""Operands of products of warpgroups beside boxes of rows of k: a first factor in registers, and
-factors of 16 bits whose rows run along m or n."""
+"""Operands of products of warpgroups beside boxes of rows of k: a first factor in registers, also
+loaded as matrices from a box, and factors of 16 bits whose rows run along m or n."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ PIECE = 16  # bytes
 SHAPES = [(128, 64, 64), (136, 40, 72), (8, 8, 8), (72, 96, 200), (304, 8, 16)]
 
 STRAIGHT, TRANSPOSED, REGISTERS = "straight", "transposed", "registers"
+# In registers, where ldmatrix brings it from a box, straight or transposed.
+MATRICES, TURNED_MATRICES = "matrices", "turned matrices"
+IN_REGISTERS = (REGISTERS, MATRICES, TURNED_MATRICES)
 
 
 def macro_of(columns: int, dtype: DataType = BF16) -> MmaMacro:
@@ -113,6 +116,11 @@ def schedule_registers(
     par(factor, None, None, None, BY, TY)
 
 
+def place_of_box(place: str) -> str:
+    """How the box lies that a factor is, or that its fragments are loaded from."""
+    return TRANSPOSED if place in (TRANSPOSED, TURNED_MATRICES) else STRAIGHT
+
+
 def loaded_box(tensor: TensorView) -> TensorView:
     """A copy that lies in the order of its loops, whatever that of the tensor is."""
     return tensor.cache_after(LoadStoreOpType.tma, propagate_allocation_domain=False)
@@ -121,7 +129,7 @@ def loaded_box(tensor: TensorView) -> TensorView:
 def defined_as(fd: FusionDefinition, axes: list[int], place: str, dtype: DataType) -> TensorView:
     """[m, 1, k] or [1, n, k]; k is innermost in memory, or outermost."""
     flags = [None if axis == 1 else True for axis in axes]
-    if place != TRANSPOSED:
+    if place_of_box(place) != TRANSPOSED:
         return fd.define_tensor(axes, contiguity=flags, dtype=dtype)
     order_in_memory = [2 - i for i in range(3)]  # of k, ..
     contiguity = [flags[i] for i in order_in_memory]
@@ -145,12 +153,13 @@ def multiplied(
     """[m, 1, k] times [1, n, k] is [m, n]. The definition, both factors and the sum."""
     macro, size = macro_of(columns, dtype), TORCH[dtype].itemsize
     of_sum = DataType.Int32 if dtype == INT8 else DataType.Float
-    row_of_a = width // size if a == TRANSPOSED else M
+    row_of_a = width // size if place_of_box(a) == TRANSPOSED else M
     row_of_b = row_of_b or (width // size if b == TRANSPOSED else columns)
     boxes_of_a, boxes_of_b = M // row_of_a, max(columns // row_of_b, 1)
     with FusionDefinition() as fd:
         x = defined_as(fd, [-1, 1, -1], a, dtype)
         w = defined_as(fd, [1, -1, -1], b, dtype)
+        boxes = []
         computed = []  # in registers, before the first factor
         if has_prologue:
             computed = [fd.ops.cast(x, DataType.Float)]
@@ -165,10 +174,14 @@ def multiplied(
             for tensor in (*computed, factor):
                 schedule_registers(tensor, macro, row_of_a, boxes_of_a, is_nested)
         else:
-            factor = loaded_box(x)
-            order(factor, 1, 0, 2)
-            width_of_a = width if a == TRANSPOSED else LINE
-            schedule_box(factor, BY, a, width_of_a, row_of_a, boxes_of_a, GROUPS)
+            factor = box_of_a = loaded_box(x)
+            if a in IN_REGISTERS:
+                factor = box_of_a.cache_after(LoadStoreOpType.load_matrix)
+                schedule_registers(factor, macro, row_of_a, boxes_of_a, is_nested)
+            order(box_of_a, 1, 0, 2)
+            width_of_a = width if place_of_box(a) == TRANSPOSED else LINE
+            schedule_box(box_of_a, BY, place_of_box(a), width_of_a, row_of_a, boxes_of_a, GROUPS)
+            boxes.append(box_of_a)
         box = loaded_box(w)
         width_of_b = width if b == TRANSPOSED else LINE
         schedule_box(box, BX, b, width_of_b, row_of_b, boxes_of_b, 1)
@@ -190,9 +203,9 @@ def multiplied(
             tensor.apply_mma_swizzle(macro=macro)
         par(total, None, None, BY, BX, TY)
         par(out, BY, BX, TY)
-        boxes = [*([] if a == REGISTERS else [factor]), *([box] if inlines_b else [])]
+        boxes += [box] if inlines_b else []
         fd.sched.inline_at(total, 1, selected_tensors=boxes)
-        if a == REGISTERS:
+        if a in IN_REGISTERS:
             fd.sched.inline_at(total, 2, selected_tensors=[factor])
             if computed:
                 fd.sched.inline_at(factor, -1, selected_tensors=computed)
@@ -215,7 +228,8 @@ def factors(
         values = torch.randn(size, depth, device=device)
         values = (40 * values).clamp(-128, 127) if dtype == INT8 else values
         values = values.to(TORCH[dtype])
-        values = values.t().contiguous().t() if place == TRANSPOSED else values
+        is_turned = place_of_box(place) == TRANSPOSED
+        values = values.t().contiguous().t() if is_turned else values
         made.append(values.unsqueeze(dim))
     return made
 
@@ -265,8 +279,21 @@ def test_the_first_factor_of_any_type_may_be_in_registers(target, dtype):
     check_products(target, dtype, REGISTERS, STRAIGHT)
 
 
+@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("a", [MATRICES, TURNED_MATRICES])
+def test_the_first_factor_is_loaded_as_matrices(target, a, dtype):
+    check_products(target, dtype, a, STRAIGHT)
+
+
+@pytest.mark.parametrize("width", [64, 32])
+def test_matrices_of_a_fragment_lie_in_several_boxes(target, width):
+    check_products(target, BF16, TURNED_MATRICES, STRAIGHT, width=width)
+
+
 @pytest.mark.parametrize("is_specialized", [False, True])
-@pytest.mark.parametrize(("a", "b"), [(TRANSPOSED, TRANSPOSED), (REGISTERS, STRAIGHT)])
+@pytest.mark.parametrize(
+    ("a", "b"), [(TRANSPOSED, TRANSPOSED), (REGISTERS, STRAIGHT), (MATRICES, TRANSPOSED)]
+)
 def test_boxes_are_loaded_ahead(target, a, b, is_specialized):
     check_products(target, BF16, a, b, stages=3, is_specialized=is_specialized)
 
@@ -291,7 +318,8 @@ def test_nothing_beyond_a_factor_is_multiplied(target, a, b):
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "dtype"), [(TRANSPOSED, TRANSPOSED, BF16), (REGISTERS, STRAIGHT, INT8)]
+    ("a", "b", "dtype"),
+    [(TRANSPOSED, TRANSPOSED, BF16), (REGISTERS, STRAIGHT, INT8), (MATRICES, STRAIGHT, BF16)],
 )
 def test_the_race_check_finds_no_race(a, b, dtype) -> None:
     x, w = factors((72, 8, 200), dtype, "cpu", a, b)
@@ -381,6 +409,20 @@ def test_descriptors_have_the_fields_of_the_hardware(width, kind):
     assert f", {signed};" in fd.fusion.compile_cuda().ptx
 
 
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize(("a", "turns"), [(MATRICES, ""), (TURNED_MATRICES, ".trans")])
+def test_one_instruction_of_a_warp_loads_four_matrices(a, turns):
+    """A lane of warp w says where one of the 16 rows from 16 w on begins, of either half of k."""
+    fd, *_ = multiplied(BF16, a, STRAIGHT)
+    ptx = fd.fusion.compile_cuda().ptx
+    loads = re.findall(r"ldmatrix\.\S+", ptx)
+    assert set(loads) == {f"ldmatrix.sync.aligned.m8n8.x4{turns}.shared.b16"}
+    assert len(loads) == ptx.count("wgmma.mma_async")
+    held, *_ = operands_of(ptx)
+    assert held == "{%, %, %, %}"
+    assert ".local" not in ptx
+
+
 def test_lanes_hold_the_first_factor():
     fd, factor, *_ = multiplied(BF16, REGISTERS)
     text = cuda_text(fd.fusion)
@@ -392,7 +434,13 @@ def test_lanes_hold_the_first_factor():
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(TRANSPOSED, TRANSPOSED), (REGISTERS, STRAIGHT), (REGISTERS, TRANSPOSED)]
+    ("a", "b"),
+    [
+        (TRANSPOSED, TRANSPOSED),
+        (REGISTERS, STRAIGHT),
+        (REGISTERS, TRANSPOSED),
+        (MATRICES, STRAIGHT),
+    ],
 )
 def test_the_schedule_is_translated_and_serialized(a, b):
     fd, *_ = multiplied(BF16, a, b, stages=3)
@@ -429,6 +477,12 @@ def refused(fd: FusionDefinition, headline: str) -> None:
             fd.fusion.lower(target=target)
         for part in ("node:", "expected:", "found:", "fix:"):
             assert part in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", [TF32, INT8])
+def test_only_matrices_of_16_bits_are_loaded(dtype):
+    fd, *_ = multiplied(dtype, MATRICES, STRAIGHT)
+    refused(fd, "A copy of matrices has elements of 16 bits")
 
 
 @pytest.mark.parametrize("dtype", [TF32, INT8, E4M3])

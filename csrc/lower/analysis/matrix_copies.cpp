@@ -62,12 +62,29 @@ std::optional<Refusal> find_unfilled_holes(const TensorView* copy) {
       {"load the tile with cp_async, or copy the fragment with LoadStoreOpType.set"});
 }
 
+/// The instruction of warpgroups whose sum has as many columns as `copy` has if it is a fragment of
+/// that; any of them, if it is none.
+const MmaInstruction& instruction_of_warpgroup(const TensorView* copy) {
+  constexpr int64_t kUnit = 8;     // columns
+  constexpr int64_t kPosition = 3; // of the axis that counts units, from the end
+  MmaMacro macro{.arch = MmaMacroArch::Hopper, .m = 64, .n = kUnit, .k = 16};
+  if (copy->ndims() >= kPosition && copy->axis(-kPosition)->extent()->is_const_int()) {
+    const int64_t units = as_int(copy->axis(-kPosition)->extent()->value());
+    MmaMacro found = macro;
+    found.n = static_cast<uint16_t>(units * kUnit);
+    macro = find_mma_instruction(found) == nullptr ? macro : found;
+  }
+  return *find_mma_instruction(macro);
+}
+
 /// The position of the lanes of a fragment; a refusal, if the axes are none.
 std::variant<int64_t, Refusal> find_lanes(const TensorView* copy) {
   constexpr MmaMacro kMacro{.arch = MmaMacroArch::Ampere, .m = 16, .n = 8, .k = 16};
-  const MmaInstruction& instruction = *find_mma_instruction(kMacro);
+  const MmaInstruction& of_warp = *find_mma_instruction(kMacro);
+  const MmaInstruction& of_warpgroup = instruction_of_warpgroup(copy);
   std::optional<Refusal> refusal;
-  for (const FragmentLayout* layout : {&instruction.a, &instruction.b, &instruction.result}) {
+  for (const FragmentLayout* layout :
+       {&of_warpgroup.a, &of_warpgroup.result, &of_warp.a, &of_warp.b, &of_warp.result}) {
     FragmentAxes axes;
     refusal = find_fragment(copy, *layout, axes);
     if (!refusal) {

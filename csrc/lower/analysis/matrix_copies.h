@@ -11,6 +11,11 @@
 //
 //   [.., 2, merge(m8, k4) block_x, k2, m2, k2']    k2' is bound to mma, and what is copied with it:
 //                                                  m2, k2 and m2, all, or, without m2, 2 and k2
+//
+// Fragments of warpgroups have 128 lanes: each warp copies its own rows of the tile.
+//
+//   [.., merge(w4, m8, k4) block_x, k2, m2, k2']   the first factor
+//   [.., merge(w4, m8, n4) block_x, j, m2, n2]     the sum: j is a loop
 #pragma once
 
 #include <optional>
@@ -26,7 +31,7 @@ struct MatrixCopy {
   TensorView* copy = nullptr;      // what it defines: it has the axes of the fragment
   TensorView* tile = nullptr;      // in shared memory
   TensorView* registers = nullptr; // the other side
-  IterDomain* lanes = nullptr;     // merged from 8 and 4
+  IterDomain* lanes = nullptr;     // merged from 8 and 4, or from 4 warps, 8 and 4
   IterDomain* pair = nullptr;      // bound to mma, innermost
   IterDomains matrices;            // bound to mma, outermost first
   int64_t count = 1;               // of matrices

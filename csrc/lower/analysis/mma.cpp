@@ -62,7 +62,9 @@ std::optional<Refusal> find_wrong_factor(
   NVF_RETURN_REFUSAL(find_fragment(factor, layout, axes));
   for (int64_t i = axes.first + 1; i < factor->ndims(); ++i) {
     const ParallelType type = factor->axis(i)->parallel_type();
-    if (!is_loop(type) && type != ParallelType::Vectorize) {
+    const bool is_copied_at_once =
+        type == ParallelType::Mma && is_matrix_copy(factor->definition());
+    if (!is_loop(type) && type != ParallelType::Vectorize && !is_copied_at_once) {
       return refuse_node(
           factor, {"Registers of a fragment are bound to ", type}, {"serial, unroll or vectorize"},
           {factor->axis(i)->to_string()},

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kRows = 8; // of a matrix, and elements of a row
 constexpr int64_t kPair = 2; // elements of a lane
 constexpr int64_t kLanesOfRow = 4;
+constexpr int64_t kLanesOfWarp = 32;
 
 /// The elements of both sides, as the statement sees them, and the proofs that they lie as the
 /// instruction has them.
@@ -27,7 +28,12 @@ class MatrixStatement {
         copy_(copy),
         walks_(walks),
         is_transposed_(is_transposed(kernel, copy)),
-        lane_(kernel.parallel_index(ParallelType::TIDx)) {}
+        lane_(kernel.parallel_index(ParallelType::TIDx)) {
+    if (as_int(copy.lanes->extent()->value()) > kLanesOfWarp) {
+      Val* warp = scalar::div(lane_, constant(kLanesOfWarp));
+      first_of_warp_ = scalar::mul(warp, constant(kLanesOfWarp));
+    }
+  }
 
   void check_rows() {
     if (copies_rows()) {
@@ -86,10 +92,15 @@ class MatrixStatement {
   TensorIndex* in_row(Val* row, int64_t column, Val* matrix) {
     if (is_transposed_) {
       Val* lanes = scalar::add(constant(column * kLanesOfRow), scalar::div(row, constant(kPair)));
-      return element(copy_.tile, lanes, scalar::mod(row, constant(kPair)), matrix);
+      return element(copy_.tile, of_this_warp(lanes), scalar::mod(row, constant(kPair)), matrix);
     }
     Val* lanes = scalar::add(scalar::mul(row, constant(kLanesOfRow)), constant(column / kPair));
-    return element(copy_.tile, lanes, constant(column % kPair), matrix);
+    return element(copy_.tile, of_this_warp(lanes), constant(column % kPair), matrix);
+  }
+
+  /// The same of the warp of this thread, for a lane of the first one.
+  Val* of_this_warp(Val* lane) {
+    return first_of_warp_ == nullptr ? lane : scalar::add(first_of_warp_, lane);
   }
 
   /// Where the row begins that this lane tells. Lanes that have none tell one of the others'.
@@ -160,6 +171,7 @@ class MatrixStatement {
   IndexWalk::Shared& walks_;
   bool is_transposed_;
   Val* lane_;
+  Val* first_of_warp_ = nullptr; // its first lane, of 128; nullptr: there are 32
 };
 
 } // namespace
