@@ -283,6 +283,9 @@ class CudaDialect final : public Dialect {
       printer.line("tensor_memory_stored();");
       print_block_barrier(printer);
       printer.line("tensor_memory_seen();");
+      if (blocks_of_products(printer.kernel()) > 1) {
+        printer.line("tensor_memory.await_pair();");
+      }
       return;
     }
     printer.line(wait_text(wait));

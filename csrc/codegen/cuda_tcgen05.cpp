@@ -6,6 +6,7 @@
 #include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
 #include "ir/scopes.h"
+#include "lower/analysis/tcgen05.h"
 
 namespace nvfuser {
 namespace {
@@ -57,18 +58,23 @@ int64_t copied_columns(const TensorView* copy) {
   return columns;
 }
 
+/// `, 2` of a pair of blocks; nothing of one.
+std::string blocks_argument(bool is_pair) {
+  return is_pair ? ", 2" : "";
+}
+
 } // namespace
 
 void print_tcgen05(KernelPrinter& printer, const MmaOp& product) {
   const MmaMacro macro = MmaMacro::from_int(product.macro);
   const std::string bits = std::to_string(size_bytes(product.a->dtype()) * 8);
   printer.statement(
-      product, "tcgen05_multiply<" + bits + ", tcgen05_instruction(" +
-                   format_of(product.a->dtype()) + ", " + format_of(product.b->dtype()) + ", " +
-                   std::to_string(macro.m) + ", " + std::to_string(macro.n) + ")>(" +
-                   printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
-                   descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) +
-                   ");");
+      product,
+      "tcgen05_multiply<" + bits + ", tcgen05_instruction(" + format_of(product.a->dtype()) + ", " +
+          format_of(product.b->dtype()) + ", " + std::to_string(macro.m) + ", " +
+          std::to_string(macro.n) + ")" + blocks_argument(is_product_of_pair(&product)) + ">(" +
+          printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
+          descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) + ");");
 }
 
 void declare_tensor_memory(KernelPrinter& printer) {
@@ -76,10 +82,12 @@ void declare_tensor_memory(KernelPrinter& printer) {
     return;
   }
   const int64_t columns = std::max(kFewestColumns, columns_before(printer.kernel(), nullptr));
+  const bool is_pair = blocks_of_products(printer.kernel()) > 1;
   declare_barriers(
       printer,
-      "BlockTensorMemory<" + std::to_string(std::bit_ceil(static_cast<uint64_t>(columns))) + ">",
-      "tensor_memory", "tensor_memory_barrier", 2);
+      "BlockTensorMemory<" + std::to_string(std::bit_ceil(static_cast<uint64_t>(columns))) +
+          blocks_argument(is_pair) + ">",
+      "tensor_memory", "tensor_memory_barrier", is_pair ? 3 : 2);
 }
 
 void allocate_columns(KernelPrinter& printer, const Allocate& allocate) {

@@ -69,8 +69,9 @@ Types types_of(const MmaMacro& macro, DataType a, DataType b) {
           a == b && (a == DataType::BFloat16 || a == DataType::Half), DataType::Float};
     default: break;
   }
-  const bool is_integer =
-      macro.arch != MmaMacroArch::Blackwell1CTA && a == DataType::Char && b == DataType::Char;
+  const bool is_blackwell =
+      macro.arch == MmaMacroArch::Blackwell1CTA || macro.arch == MmaMacroArch::Blackwell2CTA;
+  const bool is_integer = !is_blackwell && a == DataType::Char && b == DataType::Char;
   return {
       "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or, but for Blackwell, both "
       "factors in Char (int8) and a sum in Int32",

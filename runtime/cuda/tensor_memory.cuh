@@ -1,12 +1,16 @@
 // Tensor memory, and products of a block whose sum lies there: one thread begins them, and all
 // threads go on. Compute capability 10.0. This has never run on hardware.
 //
+// Two blocks of a cluster may multiply together, a pair: a thread of the first one begins products
+// that read the shared memory of both, and add to the tensor memory of both. Instructions then have
+// cta_group::2, and both blocks allocate.
+//
 // Tensor memory has 128 lanes of 32-bit columns. An address has the lane in its upper half and the
 // column in its lower half; warp w of four reaches lanes 32 w to 32 w + 31, a thread its own.
 //
 // provides: BlockTensorMemory TensorColumns tensor_memory_stored tensor_memory_seen
 // provides: tensor_memory_load tensor_memory_store tcgen05_multiply
-// requires: types thread_index vector bulk_copy
+// requires: types thread_index vector bulk_copy cluster_sync
 #pragma once
 
 /// What this warp stored is in tensor memory, in front of a barrier of the block.
@@ -19,59 +23,157 @@ NVF_FUNCTION void tensor_memory_seen() {
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
 
+/// A pair of blocks: the first one waits here for the second one, before each group of products.
+struct BlockPair {
+  /// A thread of each block has come here, behind what its block did: it arrives at the barrier of
+  /// the first one, which lies where `barrier` does.
+  NVF_FUNCTION static void arrive(unsigned barrier) {
+    asm volatile(
+        "{\n"
+        "  .reg .b32 first;\n"
+        "  mapa.shared::cluster.u32 first, %0, 0;\n"
+        "  mbarrier.arrive.release.cluster.shared::cluster.b64 _, [first];\n"
+        "}"
+        :
+        : "r"(barrier)
+        : "memory");
+  }
+  /// Wait until both have; what they did is seen.
+  NVF_FUNCTION static void wait(unsigned barrier, unsigned phase) {
+    const WaitBound bound;
+    unsigned completed = 0;
+    while (completed == 0) {
+      asm volatile(
+          "{\n"
+          "  .reg .pred completed;\n"
+          "  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 completed, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, completed;\n"
+          "}"
+          : "=r"(completed)
+          : "r"(barrier), "r"(phase % 2)
+          : "memory");
+      bound.check(barrier, phase, "the other block of a pair");
+    }
+  }
+  /// All threads of both blocks have come here.
+  NVF_FUNCTION static void meet() {
+    cluster_arrive();
+    cluster_wait();
+  }
+};
+
 /// Of the block: `kColumns`, a power of two from 32 to 512, and the barrier in shared memory at
-/// which groups of products arrive.
-template <unsigned kColumns>
+/// which groups of products arrive. `kBlocks`: that multiply together, 1 or 2.
+template <unsigned kColumns, unsigned kBlocks = 1>
 struct BlockTensorMemory {
   unsigned barrier;   // its address in shared memory
   unsigned first;     // the first column, of lane 0
   unsigned committed; // groups, since the kernel began
   unsigned waited;
+  unsigned ready; // times that the pair was
 
-  /// `memory`: of the barrier, and of the address that the allocation tells.
+  /// `memory`: of the barrier, of the address that the allocation tells, and of the pair's barrier.
   NVF_FUNCTION explicit BlockTensorMemory(unsigned long long* memory)
-      : barrier(shared_address(memory)), first(0), committed(0), waited(0) {
+      : barrier(shared_address(memory)), first(0), committed(0), waited(0), ready(0) {
     if (is_first_warp()) {
-      asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;"
-                   :
-                   : "r"(shared_address(memory + 1)), "n"(kColumns)
-                   : "memory");
-      asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+      allocate(shared_address(memory + 1));
     }
     if (begins_block()) {
       init_barrier(barrier, 1);
       fence_async_proxy();
+      if constexpr (kBlocks == 2) {
+        init_barrier(barrier_of_pair(), kBlocks);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+      }
     }
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
     tensor_memory_seen();
     first = *reinterpret_cast<const volatile unsigned*>(memory + 1);
+    if constexpr (kBlocks == 2) {
+      BlockPair::meet(); // no block arrives at a barrier of one that has not begun
+    }
   }
   NVF_FUNCTION ~BlockTensorMemory() {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads(); // all have read what they need
     tensor_memory_seen();
+    if constexpr (kBlocks == 2) {
+      BlockPair::meet();
+    }
     if (is_first_warp()) {
+      deallocate();
+    }
+    if constexpr (kBlocks == 2) {
+      BlockPair::meet(); // a block ends when the other one has returned its columns
+    }
+  }
+  BlockTensorMemory(const BlockTensorMemory&) = delete;
+  BlockTensorMemory& operator=(const BlockTensorMemory&) = delete;
+
+  NVF_FUNCTION static void allocate(unsigned address) {
+    if constexpr (kBlocks == 2) {
+      asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;"
+                   :
+                   : "r"(address), "n"(kColumns)
+                   : "memory");
+      asm volatile("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;" ::: "memory");
+    } else {
+      asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;"
+                   :
+                   : "r"(address), "n"(kColumns)
+                   : "memory");
+      asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+    }
+  }
+  NVF_FUNCTION void deallocate() const {
+    if constexpr (kBlocks == 2) {
+      asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;"
+                   :
+                   : "r"(first), "n"(kColumns)
+                   : "memory");
+    } else {
       asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;"
                    :
                    : "r"(first), "n"(kColumns)
                    : "memory");
     }
   }
-  BlockTensorMemory(const BlockTensorMemory&) = delete;
-  BlockTensorMemory& operator=(const BlockTensorMemory&) = delete;
+  NVF_FUNCTION unsigned barrier_of_pair() const {
+    return barrier + 16;
+  }
 
   NVF_FUNCTION static bool is_first_warp() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) < 32;
   }
   /// The thread that begins products is one that computes, and tells the barrier of them.
   NVF_FUNCTION static bool begins_products() {
-    return thread_position<true, true, true>() == 0;
+    return thread_position<true, true, true>() == 0 && (kBlocks == 1 || block_of_cluster() == 0);
   }
 
-  /// The products since the last commit are a group.
-  NVF_FUNCTION void commit() {
+  /// Behind a barrier of the block: the thread that begins products waits for the other block.
+  NVF_FUNCTION void await_pair() {
+    if (thread_position<true, true, true>() == 0) {
+      BlockPair::arrive(barrier_of_pair());
+    }
     if (begins_products()) {
+      BlockPair::wait(barrier_of_pair(), ready);
+    }
+    ++ready;
+  }
+
+  /// The products since the last commit are a group, which arrives at the barriers of all blocks
+  /// that multiply.
+  NVF_FUNCTION void commit() {
+    if (kBlocks == 2 && begins_products()) {
+      const unsigned short both = 3;
+      asm volatile(
+          "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64"
+          " [%0], %1;"
+          :
+          : "r"(barrier), "h"(both)
+          : "memory");
+    } else if (kBlocks == 1 && begins_products()) {
       asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];"
                    :
                    : "r"(barrier)
@@ -95,8 +197,8 @@ struct BlockTensorMemory {
 struct TensorColumns {
   unsigned first;
 
-  template <unsigned kColumns>
-  NVF_FUNCTION TensorColumns(const BlockTensorMemory<kColumns>& memory, unsigned offset)
+  template <unsigned kColumns, unsigned kBlocks>
+  NVF_FUNCTION TensorColumns(const BlockTensorMemory<kColumns, kBlocks>& memory, unsigned offset)
       : first(memory.first + offset) {}
   NVF_FUNCTION unsigned column(unsigned index) const {
     return first + index;
@@ -184,14 +286,35 @@ NVF_FUNCTION constexpr unsigned tcgen05_instruction(
   return 1u << 4 | a_format << 7 | b_format << 10 | columns / 8 << 17 | rows / 16 << 24;
 }
 
-/// Add the product of two tiles, of elements of `kBits`, to columns of tensor memory.
-template <unsigned kBits, unsigned kInstruction>
+/// Add the product of two tiles, of elements of `kBits`, to columns of tensor memory. Two blocks
+/// have their tiles at the same addresses.
+template <unsigned kBits, unsigned kInstruction, unsigned kBlocks = 1>
 NVF_FUNCTION void tcgen05_multiply(unsigned sum, unsigned long long a, unsigned long long b) {
   static_assert(kBits == 8 || kBits == 16, "a kind of the instruction");
-  if (thread_position<true, true, true>() != 0) {
+  if (!BlockTensorMemory<32, kBlocks>::begins_products()) {
     return;
   }
-  if constexpr (kBits == 16) {
+  if constexpr (kBits == 16 && kBlocks == 2) {
+    asm volatile(
+        "{\n"
+        "  .reg .pred adds;\n"
+        "  setp.ne.b32 adds, 1, 0;\n"
+        "  tcgen05.mma.cta_group::2.kind::f16 [%0], %1, %2, %3, adds;\n"
+        "}"
+        :
+        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
+        : "memory");
+  } else if constexpr (kBlocks == 2) {
+    asm volatile(
+        "{\n"
+        "  .reg .pred adds;\n"
+        "  setp.ne.b32 adds, 1, 0;\n"
+        "  tcgen05.mma.cta_group::2.kind::f8f6f4 [%0], %1, %2, %3, adds;\n"
+        "}"
+        :
+        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
+        : "memory");
+  } else if constexpr (kBits == 16) {
     asm volatile(
         "{\n"
         "  .reg .pred adds;\n"

@@ -7,6 +7,7 @@
 #include "lower/analysis/circular_loops.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/loading_threads.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/tensor_maps.h"
 
 namespace nvfuser {
@@ -23,10 +24,24 @@ const IterDomain* clustered_broadcast(const TensorView* copy) {
   return found == copy->loop().end() ? nullptr : *found;
 }
 
+bool is_factor_of_pair(const TensorView* copy) {
+  return std::ranges::any_of(copy->all_uses(), is_product_of_pair);
+}
+
 } // namespace
 
+bool is_same_in_cluster(const TensorView* copy) {
+  return clustered_broadcast(copy) != nullptr;
+}
+
 int64_t loading_blocks(const Kernel& kernel, const TensorView* copy) {
-  return is_bulk_instruction(kernel, copy) && clustered_broadcast(copy) != nullptr
+  return is_bulk_instruction(kernel, copy) && is_same_in_cluster(copy) && !is_factor_of_pair(copy)
+             ? cluster_size(kernel)
+             : 1;
+}
+
+int64_t keeping_blocks(const Kernel& kernel, const TensorView* copy) {
+  return is_bulk_instruction(kernel, copy) && is_same_in_cluster(copy) && is_factor_of_pair(copy)
              ? cluster_size(kernel)
              : 1;
 }
@@ -61,7 +76,8 @@ std::optional<Refusal> find_wrong_sharing(
     return std::nullopt;
   }
   const CircularLoop* circular = circular_loop_of(kernel, copy);
-  if (circular == nullptr || !is_specialized(kernel, *circular)) {
+  const bool loads_ahead = circular != nullptr && is_specialized(kernel, *circular);
+  if (!loads_ahead && !is_factor_of_pair(copy)) {
     return refuse_node(
         copy, {"Blocks of a cluster load a box together that no threads load ahead"},
         {"a box whose stages are handed back to threads that only load"}, {shared->to_string()},

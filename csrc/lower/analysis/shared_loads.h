@@ -14,6 +14,9 @@
 // All blocks write to a stage of each. So it is empty when the readers of all blocks have handed
 // theirs back, and full when the parts of all blocks have arrived.
 //
+// The second factor of a product that two blocks compute together is such a box, of which each
+// block loads its part and keeps it: the instruction reads both (lower/analysis/tcgen05.h).
+//
 // On a target without bulk copies each block copies its own box.
 #pragma once
 
@@ -27,6 +30,11 @@ struct TensorMap;
 [[nodiscard]] int64_t loading_blocks(const Kernel& kernel, const TensorView* copy);
 /// The most blocks that load a box of the kernel together.
 [[nodiscard]] int64_t loading_blocks(const Kernel& kernel);
+
+/// Whether the box `copy` is the same for all blocks of a cluster, as its axes say.
+[[nodiscard]] bool is_same_in_cluster(const TensorView* copy);
+/// Blocks that have a part of the box `copy` each, in memory of their own; 1: each has all of it.
+[[nodiscard]] int64_t keeping_blocks(const Kernel& kernel, const TensorView* copy);
 
 /// A block's part of a box that `blocks` of them load together: a part of its outermost axis.
 struct PartOfBox {

@@ -3,12 +3,18 @@
 #include <algorithm>
 
 #include "base/mma_macro.h"
+#include "graph/domain_map.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
 #include "ir/pointwise.h"
 #include "ir/rules.h"
 #include "ir/scopes.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/product_groups.h"
+#include "lower/analysis/shared_loads.h"
+#include "lower/analysis/tensor_maps.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
@@ -122,6 +128,53 @@ std::optional<Refusal> find_wrong_store(const TensorView* copy) {
        "128, n, 16).mma_macro())"});
 }
 
+/// A block of a pair has half of the box of the second factor: that has to be half of a tile.
+std::optional<Refusal> find_other_box_of_pair(Kernel& kernel, const MmaOp& product) {
+  const auto* sum = static_cast<const TensorView*>(product.out);
+  auto* factor = static_cast<TensorView*>(product.b);
+  FragmentAxes axes;
+  NVF_RETURN_REFUSAL(
+      find_fragment(sum, find_mma_instruction(MmaMacro::from_int(product.macro))->result, axes));
+  const auto map = std::get<TensorMap>(find_tensor_map(kernel, factor)); // check_bulk_copies has it
+  const IterDomain* tile = axes.tile[1];
+  const IterDomain* box = map.dims.at(1).tile; // find_wrong_boxes has found it
+  if (kernel.id_model->maybe_build_graph(IdMappingMode::exact).are_mapped(box, tile)) {
+    return std::nullopt;
+  }
+  return refuse_node(
+      {describe(factor), "\nmultiplied in ", describe(sum)},
+      {"A box of the second factor of a pair of blocks is not one tile"},
+      {tile->to_string(), " of the sum"}, {box->to_string()},
+      {"split n of the factor by the columns of the instruction"});
+}
+
+/// Both blocks of a pair have rows of their own, and the same columns, of which each loads a half.
+std::optional<Refusal> find_wrong_pair(Kernel& kernel, const MmaOp& product) {
+  const auto* sum = static_cast<const TensorView*>(product.out);
+  if (!is_product_of_pair(&product)) {
+    if (blocks_of_products(kernel) == 1) {
+      return std::nullopt;
+    }
+    return refuse_node(
+        sum, {"Products of one block and of pairs of blocks are in one kernel"},
+        {"macros of MmaMacroArch.blackwell_1cta, or of MmaMacroArch.blackwell_2cta"}, {"both"},
+        {"use macros of one kind for all products"});
+  }
+  const bool has_own_rows = !is_same_in_cluster(static_cast<TensorView*>(product.a));
+  const bool has_same_columns = is_same_in_cluster(static_cast<TensorView*>(product.b));
+  if (cluster_size(kernel) == 2 && has_own_rows && has_same_columns) {
+    return find_other_box_of_pair(kernel, product);
+  }
+  return refuse_node(
+      sum, {"Two blocks that multiply together do not share the second factor alone"},
+      {"a cluster of 2 blocks along m, for which the box of the second factor is the same"},
+      {"a cluster of ", cluster_size(kernel), ", the first factor ",
+       has_own_rows ? "of a block's own" : "the same", ", the second one ",
+       has_same_columns ? "the same" : "of a block's own"},
+      {"split m by 128, and by 2 again; bind the axis of 2 to grid_x with "
+       "set_clustered_blocks(), of the box of the second factor that of its broadcast"});
+}
+
 /// The four warps along x are all threads that compute: there are as many lanes.
 std::optional<Refusal> find_other_threads(const Kernel& kernel, const TensorView* sum) {
   for (const ParallelType type : {ParallelType::TIDy, ParallelType::TIDz}) {
@@ -141,7 +194,17 @@ std::optional<Refusal> find_other_threads(const Kernel& kernel, const TensorView
 
 bool is_tcgen05(const Expr* expr) {
   const auto* op = expr == nullptr ? nullptr : expr->as<MmaOp>();
-  return op != nullptr && MmaMacro::from_int(op->macro).arch == MmaMacroArch::Blackwell1CTA;
+  return is_product_of_pair(expr) ||
+         (op != nullptr && MmaMacro::from_int(op->macro).arch == MmaMacroArch::Blackwell1CTA);
+}
+
+bool is_product_of_pair(const Expr* expr) {
+  const auto* op = expr == nullptr ? nullptr : expr->as<MmaOp>();
+  return op != nullptr && MmaMacro::from_int(op->macro).arch == MmaMacroArch::Blackwell2CTA;
+}
+
+int64_t blocks_of_products(const Kernel& kernel) {
+  return std::ranges::any_of(tensor_exprs(kernel), is_product_of_pair) ? 2 : 1;
 }
 
 bool is_tensor_memory_instruction(const Kernel& kernel, const Expr* expr) {
@@ -182,7 +245,8 @@ std::optional<Refusal> find_wrong_tcgen05(Kernel& kernel, const MmaOp& product) 
          "target=\"sm_100a\" shows the kernel without such a GPU"});
   }
   NVF_RETURN_REFUSAL(find_other_threads(kernel, sum));
-  return find_wrong_boxes(kernel, product);
+  NVF_RETURN_REFUSAL(find_wrong_boxes(kernel, product));
+  return find_wrong_pair(kernel, product);
 }
 
 std::optional<Refusal> find_missing_tensor_memory(Kernel& kernel, const TensorView* copy) {

@@ -17,6 +17,10 @@
 //   AsyncCommit(LdTMem)   the products are a group, which arrives at a barrier in shared memory
 //   AsyncWait(LdTMem)     the group is complete
 //
+// Two blocks of a cluster may multiply together (cta_group::2): each has its own rows of the first
+// factor and of the sum, and a half of the columns of the second factor, which the instruction
+// reads from both. A thread of the first block begins it, when the second one is ready as well.
+//
 // On a target without warps, tensor memory is registers, and the copy is one like any other.
 #pragma once
 
@@ -26,6 +30,10 @@ namespace nvfuser {
 
 /// Whether `expr`, in a definition or as a statement, names such an instruction.
 [[nodiscard]] bool is_tcgen05(const Expr* expr);
+/// Whether two blocks of a cluster compute it together.
+[[nodiscard]] bool is_product_of_pair(const Expr* expr);
+/// Blocks that compute a product of the kernel together: 1 or 2.
+[[nodiscard]] int64_t blocks_of_products(const Kernel& kernel);
 /// Whether a copy from or to tensor memory is one statement of all four warps in this kernel.
 [[nodiscard]] bool is_tensor_memory_instruction(const Kernel& kernel, const Expr* expr);
 

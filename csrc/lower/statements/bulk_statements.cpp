@@ -1,4 +1,6 @@
 // Copies of boxes: one statement for all positions of the axes bound to tma.
+#include <algorithm>
+
 #include "ir/scalar.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/clusters.h"
@@ -23,11 +25,13 @@ void describe_box(const TensorMap& map, StatementContext& context, Fields& field
   }
 }
 
-/// Leave of a box the part that this block loads, if the blocks of its cluster load it together.
+/// Leave of a box the part that this block loads, if the blocks of its cluster load it together: to
+/// where it lies in the box of each, or, if it keeps its part, to the beginning of its own.
 void take_part(const TensorMap& map, StatementContext& context, BulkLoadFields& load) {
   Kernel& kernel = context.kernel;
   auto* box = static_cast<TensorIndex*>(load.out);
-  const int64_t blocks = loading_blocks(kernel, box->view());
+  const int64_t keeping = keeping_blocks(kernel, box->view());
+  const int64_t blocks = std::max(loading_blocks(kernel, box->view()), keeping);
   if (blocks == 1) {
     return;
   }
@@ -37,7 +41,9 @@ void take_part(const TensorMap& map, StatementContext& context, BulkLoadFields& 
   };
   load.box[part.dim] = part.extent;
   load.coordinates[part.dim] = moved(load.coordinates[part.dim], part.extent);
-  load.out = kernel.new_tensor_index(box->view(), moved(box->index(), part.elements));
+  if (keeping == 1) {
+    load.out = kernel.new_tensor_index(box->view(), moved(box->index(), part.elements));
+  }
 }
 
 /// A launch has a block and a thread even for a tensor without elements. It has no box then; the
