@@ -12,14 +12,14 @@ import torch
 
 from nvfuser_direct import DataType, FusionDefinition, ParallelType, TensorView
 
-THREADS = 512
+THREADS = 256
 BLOCKS = 4  # of a cluster
 EPSILON = 1e-5
 
 SIZES = [(3, 1 << 16), (5, 1000), (2, 30_001), (7, 16), (130, 4100)]
 BENCHMARK = (2048, 1 << 16)
 RTOL = 5e-3
-MOST_REGISTERS = 64  # two blocks of 512 threads on a multiprocessor
+MOST_REGISTERS = 64  # four blocks of 256 threads on a multiprocessor
 
 
 def make(rows: int, columns: int) -> FusionDefinition:

@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from bulk_copies import TMA, bind_box, bind_threads, loaded, stored, tile
+from cuda_kernels import has_nvrtc
 from hard_case import (
     BX,
+    BY,
     SHARED,
     TX,
     Compiled,
@@ -207,6 +209,32 @@ def test_a_box_of_merged_axes(target):
     assert load.box == [64, 4]
     shapes = [(4, 8, 8), (5, 3, 20), (1, 7, 4), (9, 2, 100)]
     check(fd, target, [(s,) for s in shapes], lambda x: -x)
+
+
+@pytest.mark.parametrize(("rows", "step"), [(8, 2), (5, 3), (1, 2), (16, 9)])
+def test_boxes_in_steps(target, rows, step):
+    """Every `step`th row is one of a box: the tensor has an axis for the rows in between."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        a = x.cache_after(TMA)
+        a.set_memory_type(SHARED)
+        for tensor in (a, y):  # [tiles, tiles, step, rows, 32]
+            tensor.split(1, 32)
+            tensor.split(0, step)
+            tensor.split(0, rows)
+            tensor.reorder({3: 1, 1: 3})
+            par(tensor, BY, BX)
+        bind_box(a, 3)
+        par(y, None, None, None, None, TX)
+        fd.sched.inline_at(y, 3, selected_tensors=[a])
+    (load,) = [s for s in statements(lowered(fd.fusion)) if isinstance(s, BulkLoad)]
+    assert load.box == [32, rows, 1]
+    shapes = [(step * m, n) for m in (1, rows, rows + 1, 3 * rows) for n in (4, 32, 100)]
+    check(fd, target, [(shape,) for shape in shapes], lambda x: -x)
+    with pytest.raises(UserError, match="A bulk copy needs a split without remainder"):
+        check(fd, target, [((step + 1, 32),)], lambda x: -x)
 
 
 def test_boxes_of_a_serial_loop(target):
@@ -429,6 +457,19 @@ def test_one_thread_begins_a_box():
     assert before.strip() == "if (thread_x == 0) {"
     assert source.index("bulk_load<") < source.index("bulk_groups.commit();")
     assert source.index("bulk_groups.commit();") < source.index("bulk_groups.wait<0>();")
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+def test_barriers_are_there_before_a_thread_uses_them():
+    """One thread makes them, tells the copies so, and the block waits for it. Their memory is
+    that of no tensor, so that nothing has to end their lives."""
+    fd = loaded((16, 32))
+    ptx = fd.fusion.compile_cuda(architecture="sm_90a").ptx
+    steps = ["mbarrier.init", "fence.proxy.async", "bar.sync", "mbarrier.expect_tx"]
+    steps += ["cp.async.bulk.tensor", "mbarrier.arrive", "mbarrier.try_wait"]
+    places = [ptx.index(step) for step in steps]
+    assert places == sorted(places)
+    assert "__shared__ __align__(128) unsigned long long bulk_barriers[16];" in cuda_text(fd.fusion)
 
 
 def test_all_bytes_of_a_box_beyond_the_end_are_expected(target):
