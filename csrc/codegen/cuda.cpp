@@ -8,6 +8,7 @@
 #include "codegen/cuda_mma.h"
 #include "codegen/cuda_packed.h"
 #include "codegen/cuda_tcgen05.h"
+#include "codegen/cuda_welford.h"
 #include "codegen/cuda_wgmma.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
@@ -97,7 +98,8 @@ void declare_hardware_values(KernelPrinter& printer) {
 
 class CudaDialect final : public Dialect {
  public:
-  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body), words_(kernel.body) {}
+  explicit CudaDialect(const Kernel& kernel)
+      : packed_(kernel.body), words_(kernel.body), counts_(kernel.body) {}
 
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
@@ -142,7 +144,8 @@ class CudaDialect final : public Dialect {
     return view->dtype() == DataType::BFloat16 && words_.contains(view) ? "unpack" : "";
   }
   [[nodiscard]] bool print_shorter(KernelPrinter& printer, const ForLoop& loop) override {
-    return print_packed_extremum(printer, loop, words_);
+    return print_packed_extremum(printer, loop, words_) ||
+           print_merged_sets(printer, loop, counts_);
   }
 
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
@@ -560,6 +563,7 @@ class CudaDialect final : public Dialect {
 
   const PackedArrays packed_;
   const WordArrays words_;
+  const AlikeCounts counts_;
 };
 
 } // namespace

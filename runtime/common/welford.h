@@ -5,7 +5,7 @@
 // alone, which is above zero for most of them: always away from the old mean. Variances far from
 // zero would be too small, by more than their random error.
 //
-// provides: Welford WeightedWelford WelfordCombine welford_add welford_merge
+// provides: Welford WeightedWelford WelfordCombine welford_add welford_merge welford_merge_alike
 // requires: types approximate product
 #pragma once
 
@@ -73,4 +73,26 @@ NVF_FUNCTION void welford_merge(
   mean = all.mean;
   deviation = all.deviation;
   count = all.count;
+}
+
+/// Add a disjoint set to each set of an array. All sets have as many elements, and so have those
+/// that are added.
+template <int kSize, typename T, typename Count>
+NVF_FUNCTION void welford_merge_alike(
+    T* mean,
+    T* deviation,
+    Count* count,
+    const T* other_mean,
+    const T* other_deviation,
+    const Count* other_count) {
+  const T weight = static_cast<T>(count[0]);
+  const Count total = count[0] + other_count[0];
+  const T share = WelfordCombine::share_of(static_cast<T>(other_count[0]), static_cast<T>(total));
+  NVF_UNROLLED
+  for (int i = 0; i < kSize; ++i) {
+    const T delta = other_mean[i] - mean[i];
+    mean[i] += rounded_product(delta, share);
+    deviation[i] = deviation[i] + other_deviation[i] + delta * delta * weight * share;
+    count[i] = total;
+  }
 }
