@@ -1,12 +1,14 @@
 // CUDA C++ for NVRTC. Functions that generated statements call are in runtime/cuda.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 
 #include "codegen/cuda_bulk.h"
 #include "codegen/cuda_cache.h"
 #include "codegen/cuda_mma.h"
 #include "codegen/cuda_packed.h"
+#include "codegen/cuda_positions.h"
 #include "codegen/cuda_tcgen05.h"
 #include "codegen/cuda_welford.h"
 #include "codegen/cuda_wgmma.h"
@@ -266,6 +268,11 @@ class CudaDialect final : public Dialect {
     return is_low_precision(type) && size_bits(type) >= 8 ? "select" : ""; // those are structures
   }
 
+  [[nodiscard]] std::string assumption(
+      const Kernel& kernel, const Val* index, const std::string& name) const override {
+    const std::optional<int64_t> end = end_of_positions(kernel, index);
+    return end ? "__builtin_assume(" + name + " < " + std::to_string(*end) + ");" : "";
+  }
   [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
     if (loop.unroll_count == 0) {
       return traits_of(loop.loop_kind).is_written_out ? "#pragma unroll" : "";

@@ -33,6 +33,11 @@ class Dialect {
   [[nodiscard]] virtual std::string fill_arguments(const TensorView* to) const = 0;
   /// A copy of one element from tensor to tensor.
   virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;
+  /// What compilers may take for granted about an index that was just named; empty: nothing.
+  [[nodiscard]] virtual std::string assumption(
+      const Kernel& /*kernel*/, const Val* /*index*/, const std::string& /*name*/) const {
+    return "";
+  }
   /// The line before a loop that says how often its body is repeated; empty: none.
   [[nodiscard]] virtual std::string unroll_hint(const ForLoop& loop) const = 0;
   /// The index of an element of shared memory, as it is printed; `lanes`: of how many neighbours.

@@ -467,6 +467,9 @@ void KernelPrinter::pointwise(const Expr& expr) {
   line(
       "const " + c_type(out->dtype()) + " " + name + " = " + expressions_.result(&expr).str() +
       ";");
+  if (const std::string assumption = dialect_.assumption(kernel_, out, name); !assumption.empty()) {
+    line(assumption);
+  }
   expressions_.define(out, name);
 }
 

@@ -15,6 +15,7 @@ from suite_kernels import OnlyReserved
 
 from nvfuser_direct import (
     DataType,
+    FusionDefinition,
     KernelExecutor,
     LaunchParams,
     ParallelType,
@@ -116,6 +117,67 @@ def gradients(
 def test_shapes(target: str, has_mean: bool, shape: tuple[int, int]) -> None:
     inputs = [random(*shape), random(*shape, seed=1), random(shape[1], seed=2)]
     check(backward(has_mean), inputs, target, gradients(has_mean, *inputs))
+
+
+def of_length(columns: int, dtype: torch.dtype, has_mean: bool = True) -> FusionDefinition:
+    """The definition says how long rows are, and not how many."""
+    stored = DataType.Float if dtype == torch.float32 else DataType.BFloat16
+    with FusionDefinition() as fd:
+        x, dy = (fd.define_tensor([-1, columns], contiguity=True, dtype=stored) for _ in range(2))
+        w = fd.define_tensor([columns], contiguity=True, dtype=stored)
+        for out in backward(has_mean)(fd, x, dy, w):
+            fd.add_output(out)
+    return fd
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("columns", [1237, 4287, 6263])
+def test_threads_of_a_known_length_are_a_constant(columns: int, dtype: torch.dtype) -> None:
+    """So all batches but the last one are whole: compilers know the range of a thread's place."""
+    inputs = [torch.empty(8192, columns, dtype=dtype)] * 2 + [torch.empty(columns, dtype=dtype)]
+    fusion = of_length(columns, dtype).fusion
+    params = schedule.schedule(fusion, INNER_OUTER, inputs, "cuda")
+    assert params.static_bdimx
+    threads = params.lparams.bdimx * params.lparams.bdimy
+    batches = params.batches_per_block_inner_reduction
+    assert (batches - 1) * threads < columns <= batches * threads
+    text = cuda_text(fusion)
+    assert f"* {threads} < {columns}" in text
+    assert re.search(rf"__builtin_assume\(i\d+ < {threads}\);", text)
+    check_prints_as_python(fusion)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(8192, 4096), (1289, 10_515), (80_107, 233)], ids=str
+)
+def test_where_all_batches_are_tested_or_none(rows: int, columns: int) -> None:
+    """Batches that divide a row need no tests; the last block of a cluster has fewer elements; and
+    rows of one warp are as fast so."""
+    inputs = [torch.empty(rows, columns)] * 2 + [torch.empty(columns)]
+    fusion = of_length(columns, torch.float32).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, inputs, "cuda")
+    assert not params.static_bdimx
+
+
+@pytest.mark.parametrize("has_mean", [True, False], ids=["layernorm", "rmsnorm"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("columns", [31, 1237])
+def test_rows_of_a_known_length(
+    target: str, has_mean: bool, dtype: torch.dtype, columns: int
+) -> None:
+    inputs = [
+        random(*shape, dtype=dtype, seed=seed)
+        for seed, shape in enumerate([(301, columns), (301, columns), (columns,)])
+    ]
+    fusion = of_length(columns, dtype, has_mean).fusion
+    here = [x.to(target) for x in inputs]
+    params = schedule.schedule(fusion, INNER_OUTER, here, "cuda")
+    executor = KernelExecutor()
+    executor.compile(fusion, here, params.lparams, params.cparams)
+    found = executor.run(here, params.lparams, params.cparams)
+    for own, reference in zip(found, gradients(has_mean, *inputs), strict=True):
+        rtol, atol = TOLERANCES[dtype]
+        torch.testing.assert_close(own.cpu().double(), reference.double(), rtol=rtol, atol=atol)
 
 
 @pytest.mark.parametrize("dtype", list(TOLERANCES), ids=str)

@@ -182,15 +182,27 @@ class Recipe {
     }
   }
 
-  void schedule_rows(const std::vector<MovedTensor>& moved) {
-    LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
-    deal_rows(loops);
-    loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
+  /// Serial, the vectors of a row, becomes [Grid, Unroll, Threads]. If the number of threads is a
+  /// constant, all batches but the last are whole.
+  void deal_row(LoopRoles& loops) const {
+    if (params_.static_bdimx) {
+      const int64_t warps = params_.multiple_reds_per_blk ? 1 : params_.lparams.bdimy();
+      loops.rename(Serial, Unroll);
+      loops.split(Unroll, params_.lparams.bdimx() * warps, Threads);
+      return;
+    }
     loops.rename(Serial, Threads);
     if (params_.blocks_per_cluster > 1) {
       loops.cut(Threads, params_.blocks_per_cluster, Grid);
     }
     loops.cut(Threads, params_.batches_per_block_inner_reduction, Unroll);
+  }
+
+  void schedule_rows(const std::vector<MovedTensor>& moved) {
+    LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
+    deal_rows(loops);
+    loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
+    deal_row(loops);
     loops.split(Threads, params_.lparams.bdimx(), Warp);
     loops.arrange({Rows, Blocks, Groups, Grid, Unroll, Threads, Warp, Lanes});
     transform::transform_like(loops.tensor(), computed_without(fusion_, second_));

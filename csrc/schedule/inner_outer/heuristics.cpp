@@ -239,6 +239,20 @@ std::optional<RowLayout> find_row_in_shared_memory(
   return row;
 }
 
+/// Where the length of rows is known and batches do not divide it, their threads are a constant. In
+/// a cluster the last block has fewer elements, so that all batches are tested in any case. Rows of
+/// a warp took longer so.
+void fix_threads(const RowLayout& row, const ProblemSizes& sizes, ReductionParams& params) {
+  const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
+  const int64_t threads = row.warps * row.threads;
+  if (!sizes.is_of_one_length || row.rows > 1 || row.cluster > 1 ||
+      threads * row.batches == vectors) {
+    return;
+  }
+  params.static_bdimx = true;
+  params.batches_per_block_inner_reduction = ceil_div(vectors, threads);
+}
+
 /// How the parts of sums over rows are added up once all rows are done: the threads of a block
 /// share those of some columns, or each has columns of its own. Where parts are few and rows long,
 /// the former takes many rounds.
@@ -319,6 +333,7 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
     params->block_dim_iter_dom = ParallelType::TIDy;
     params->block_dim_inner_reduction_extra = ParallelType::Serial;
   }
+  fix_threads(row, sizes, *params);
   if (row.cluster > 1) {
     params->blocks_per_cluster = row.cluster;
     params->grid_dim_iter_dom = ParallelType::BIDy;
