@@ -55,7 +55,7 @@ PIECES = {
     "add_layernorm_bf16_16384x4096": [ROWS],
     "dropout_add_layernorm_bf16_16384x4096": [ROWS],
     "cross_entropy_fwd_bf16_8192x128256": [ROWS, SUMS],
-    "batchnorm_train_nchw_bf16": [SUMS, MAP],
+    "batchnorm_train_nchw_bf16": [ROWS],
     "batchnorm_train_nhwc_bf16": [SUMS, MAP],
     "groupnorm_fwd_bf16": [ROWS, "expr_eval"],  # and a view
     "transpose_add_bf16": ["transpose"],
@@ -177,6 +177,7 @@ CHOICES = {
     "softmax_bwd_bf16_16384x4096": of_row(8, 2, 256),
     "add_layernorm_bf16_16384x4096": of_row(8, 2, 256),
     "dropout_add_layernorm_bf16_16384x4096": of_row(8, 4, 128),
+    "batchnorm_train_nchw_bf16": of_row(8, 14, 224, stored=True),  # of the grid
     "layernorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 264),
     "rmsnorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 264),
 }
@@ -189,8 +190,6 @@ def test_choices_for_the_suite(name: str) -> None:
 
 #: Of fusions that are cut: by the number of the segment.
 CHOICES_OF_SEGMENTS = {
-    ("batchnorm_train_nchw_bf16", 0): of_inner_sum(8, 8, 256, 8),
-    ("batchnorm_train_nchw_bf16", 1): of_map(8, (128, 1), outer=4, break_point=1),
     ("batchnorm_train_nhwc_bf16", 0): of_outer_sum(8, 8, (8, 32), 264),
     ("batchnorm_train_nhwc_bf16", 1): of_map(8, (8, 16), outer=4, break_point=3),
     ("cross_entropy_fwd_bf16_8192x128256", 0): of_row(8, 16, 512),
@@ -303,7 +302,6 @@ FIGURES = {
     "scale_bias_relu_nhwc_bf16": (10, 120, 19.0, 255),
     "layernorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
     "rmsnorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
-    "batchnorm_train_nchw_bf16": (3, 96, 1.3, 255),
     "batchnorm_train_nhwc_bf16": (3, 64, 0.7, 128),
     "transpose_add_bf16": (2, 128, 62.1, 64),
     "transpose_f32": (4, 64, 124.1, 64),
@@ -328,7 +326,11 @@ def test_every_case_with_a_kernel_has_figures() -> None:
     kept_rows = {name for name, pieces in PIECES.items() if pieces[0] == ROWS}
     of_libraries = {name for name in PIECES if name.startswith("matmul")}
     assert set(FIGURES) == set(PIECES) - kept_rows - of_libraries
-    others = {"groupnorm_fwd_bf16", "cross_entropy_fwd_bf16_8192x128256"}  # below
+    others = {  # below, and rows of the grid (test_rows_of_grids.py)
+        "groupnorm_fwd_bf16",
+        "cross_entropy_fwd_bf16_8192x128256",
+        "batchnorm_train_nchw_bf16",
+    }
     assert set(ROWS_OF) | others == kept_rows
 
 

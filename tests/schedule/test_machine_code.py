@@ -98,8 +98,7 @@ PIECES = [
         has_exact_exponentials=True,  # of the chunks' maxima
     ),
     Piece("cross_entropy_fwd_bf16_8192x128256", 1, narrow_stores=STATISTICS, lanes=4),
-    Piece("batchnorm_train_nchw_bf16", narrow_stores=WELFORDS),
-    Piece("batchnorm_train_nchw_bf16", 1, narrow_loads=STATISTICS),  # of a channel
+    Piece("batchnorm_train_nchw_bf16", narrow_loads=STATISTICS, narrow_stores=WELFORDS),
     Piece("batchnorm_train_nhwc_bf16", narrow_loads=WELFORDS, narrow_stores=WELFORDS),
     Piece("batchnorm_train_nhwc_bf16", 1),
     Piece(

@@ -176,9 +176,36 @@ def test_four_blocks_fit_on_a_multiprocessor() -> None:
     found = resources(texts.cubin)[texts.name]
     assert 4 * params.lparams.bdimx * found.registers <= 64 * 1024
     assert found.stack_bytes == 0
-    copies = [text for text in instructions(entry_body(texts.ptx)) if "cp.async.ca" in text]
+    copies = [text for text in instructions(entry_body(texts.ptx)) if "cp.async.cg" in text]
     assert copies
     assert all(re.search(r"\], 16[,;]", text) for text in copies), copies[0]
+
+
+@pytest.mark.parametrize(
+    ("build", "shape"),
+    [
+        (rms_norm, (64, 1 << 20)),
+        (batch_norm, (256, 64, 12544)),
+        (batch_norm, (64, 48, 64 * 1024)),
+        (batch_norm, (1, 16, 1 << 23)),
+    ],
+)
+def test_shared_memory_has_room_for_four_blocks(
+    build: Callable[..., object], shape: tuple[int, ...]
+) -> None:
+    """What they keep, and scratch of a sum or of a Welford: else the launch would be refused."""
+    with OnlyReserved():
+        inputs = [torch.empty(shape, dtype=BF16)]
+        if build is batch_norm:
+            inputs.append(torch.empty(shape[1]))
+    fusion = define(build, inputs, static_sizes=True).fusion
+    params = schedule.schedule(fusion, INNER, inputs, "cuda")
+    assert params.cross_grid_inner_reduction
+    assert params.lparams.gdimx * params.lparams.gdimy <= 4 * 132
+    reserved, room = 1024, 228 * 1024  # of a block, and of a multiprocessor
+    bytes_of_block = fusion.lower(target="cuda").shared_bytes().value()
+    assert 4 * (bytes_of_block + reserved) <= room
+    assert 4 * params.lparams.bdimx * params.cparams.maxrregcount <= 64 * 1024
 
 
 def test_a_mean_and_squares_about_it_are_one_barrier() -> None:
@@ -207,7 +234,8 @@ def test_each_turn_exchanges_anew() -> None:
         (rms_norm, (64, 4096), False),  # rows of one block
         (rms_norm, (64, 1 << 26), False),  # larger than all shared memory
         (rms_norm, (132, 1 << 20), False),  # a row for each multiprocessor: read again
-        (batch_norm, (256, 64, 12544), False),  # a Welford
+        (batch_norm, (256, 64, 12544), True),
+        (batch_norm, (2, 64, 8 * 200_003), False),  # a Welford, and no equal shares
     ],
 )
 def test_which_rows_take_turns(
@@ -217,7 +245,7 @@ def test_which_rows_take_turns(
         inputs = [torch.empty(shape, dtype=BF16)]
         if build is batch_norm:
             inputs.append(torch.empty(shape[1]))
-    fusion = define(build, inputs).fusion
+    fusion = define(build, inputs, static_sizes=build is batch_norm).fusion
     if INNER not in schedule.find_compatible_schedulers(fusion, inputs, "cuda"):
         assert not takes_turns
         return

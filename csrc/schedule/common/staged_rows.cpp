@@ -3,6 +3,12 @@
 #include "base/types.h"
 
 namespace nvfuser::schedule {
+namespace {
+
+/// The asynchronous copies that may pass by the first-level cache, in bytes.
+constexpr int64_t kPassingBytes = 16;
+
+} // namespace
 
 bool is_streamed(const TensorAccess& access) {
   return !access.is_output && !access.is_lookup() && access.has_all_axes;
@@ -21,7 +27,11 @@ TensorView* stage_in_shared_memory(
   }
   const LoadStoreOpType copy =
       is_staged(access, width) ? LoadStoreOpType::CpAsync : LoadStoreOpType::Set;
-  TensorView* staged = access.tensor->cache_after(copy, CacheOp::Unspecified, true, readers);
+  // They need no lines of that cache, of which shared memory leaves few.
+  const bool passes_by = copy == LoadStoreOpType::CpAsync &&
+                         width * size_bytes(access.tensor->dtype()) == kPassingBytes;
+  TensorView* staged = access.tensor->cache_after(
+      copy, passes_by ? CacheOp::Global : CacheOp::Unspecified, true, readers);
   staged->set_memory_type(MemoryType::Shared);
   return staged;
 }

@@ -55,7 +55,7 @@ struct RowOfGrid {
 };
 /// No value: blocks cannot wait for each other, elements cannot be computed again in each pass or
 /// are too narrow for asynchronous copies, shared memory cannot hold a row, or squares are summed
-/// about a mean.
+/// about a mean and no shares are equal.
 [[nodiscard]] std::optional<RowOfGrid> find_row_of_grid(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 

@@ -12,8 +12,9 @@ namespace {
 /// Blocks of a multiprocessor: while one waits for the others of its row, those of other rows load
 /// and store.
 constexpr int64_t kBlocksOfSm = 4;
-/// Shared memory of a block for what its threads sum.
+/// Shared memory of a block for what its threads sum; of each thread for a Welford.
 constexpr int64_t kScratchBytes = 4096;
+constexpr int64_t kWelfordBytes = 32;
 constexpr int64_t kMostThreads = 256;
 constexpr int64_t kFewestThreads = 128;
 /// The least share of the blocks that fit on the GPU: a few are given up for equal shares.
@@ -36,13 +37,12 @@ std::optional<int64_t> staged_bytes(const FusionSummary& summary, const ProblemS
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
-/// Whether there are means with squares about them: a Welford in one pass, whose arithmetic takes
-/// as long as reading the rows again in a second kernel.
-bool computes_deviations(const FusionSummary& summary) {
-  return !find_moments(summary, Differences::OfOthersToo).empty() ||
-         std::ranges::any_of(summary.reductions(), [](const ReductionFacts& reduction) {
-           return reduction.expr->outputs().size() > 1;
-         });
+/// Welfords, which means with squares about them become.
+int64_t count_welfords(const FusionSummary& summary) {
+  const auto others = std::ranges::count_if(
+      summary.reductions(),
+      [](const ReductionFacts& reduction) { return reduction.expr->outputs().size() > 1; });
+  return static_cast<int64_t>(find_moments(summary, Differences::OfOthersToo).size()) + others;
 }
 
 /// The threads that have equal shares of `vectors`; as many as a block may have, if no number does.
@@ -56,7 +56,8 @@ int64_t threads_for(int64_t vectors) {
   return kMostThreads;
 }
 
-RowOfGrid with_blocks(RowOfGrid row, int64_t blocks, const ProblemSizes& sizes) {
+RowOfGrid with_blocks(
+    RowOfGrid row, int64_t blocks, const Target& target, const ProblemSizes& sizes) {
   const int64_t vectors = ceil_div(ceil_div(sizes.reduced, row.lanes), blocks);
   row.blocks = blocks;
   row.threads = threads_for(vectors);
@@ -64,6 +65,7 @@ RowOfGrid with_blocks(RowOfGrid row, int64_t blocks, const ProblemSizes& sizes) 
   row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
   row.threads = padded_to_warps(ceil_div(vectors, row.batches));
   row.is_padded = row.threads * row.batches != vectors;
+  row.registers = registers_of_thread(target, target.registers_per_sm, row.threads, kBlocksOfSm);
   return row;
 }
 
@@ -76,33 +78,35 @@ bool is_even(const RowOfGrid& row, const ProblemSizes& sizes) {
 
 std::optional<RowOfGrid> find_row_of_grid(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
-  if (!target.is_cuda() || !target.has_cooperative_launch || find_unrepeatable(summary) ||
-      computes_deviations(summary)) {
+  if (!target.is_cuda() || !target.has_cooperative_launch || find_unrepeatable(summary)) {
     return std::nullopt;
   }
   const std::optional<int64_t> bytes = staged_bytes(summary, sizes);
   if (!bytes) {
     return std::nullopt;
   }
-  const int64_t room =
-      target.shared_bytes_per_sm / kBlocksOfSm - target.reserved_shared_bytes - kScratchBytes;
+  // With tests of elements besides, the arithmetic of Welfords would take as long as reading the
+  // rows again in a second kernel.
+  const int64_t welfords = count_welfords(summary);
+  const int64_t room = target.shared_bytes_per_sm / kBlocksOfSm - target.reserved_shared_bytes;
   const int64_t resident = target.num_sms * kBlocksOfSm;
-  const int64_t fewest = ceil_div(sizes.reduced * *bytes, room);
+  const int64_t fewest = ceil_div(sizes.reduced * *bytes, room - kScratchBytes);
   if (fewest > resident) {
     return std::nullopt;
   }
   RowOfGrid row{.lanes = sizes.vectors.lanes};
-  row.registers = registers_of_thread(target, target.registers_per_sm, kMostThreads, kBlocksOfSm);
   std::optional<RowOfGrid> found;
   for (row.rows = std::min(resident / fewest, sizes.kept); row.rows > 0; --row.rows) {
     const int64_t busy = std::max(fewest, ceil_div(resident * kBusyTenths, 10 * row.rows));
     for (int64_t blocks = resident / row.rows; blocks >= busy; --blocks) {
-      const RowOfGrid candidate = with_blocks(row, blocks, sizes);
-      const bool fits = candidate.threads * candidate.batches * candidate.lanes * *bytes <= room;
+      const RowOfGrid candidate = with_blocks(row, blocks, target, sizes);
+      const int64_t scratch = std::max(kScratchBytes, candidate.threads * welfords * kWelfordBytes);
+      const bool fits =
+          candidate.threads * candidate.batches * candidate.lanes * *bytes + scratch <= room;
       if (fits && is_even(candidate, sizes)) {
         return candidate;
       }
-      if (fits && !found) {
+      if (fits && !found && welfords == 0) {
         found = candidate;
       }
     }
