@@ -1,10 +1,12 @@
 #include "runtime/kernel_graph.h"
 
 #include <algorithm>
+#include <string>
 
 #include "runtime/compiled_kernel.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/cuda_launch.h"
+#include "runtime/dynamic_library.h"
 
 namespace nvfuser {
 namespace {
@@ -20,6 +22,38 @@ CUgraphKernelNode describe_node(
   };
 }
 
+/// cuThreadExchangeStreamCaptureMode: gives this thread another mode, and tells the one of before.
+using ExchangeCaptureMode = CUresult (*)(int* mode);
+
+/// nullptr in drivers older than graphs. Requires: the driver was loaded.
+ExchangeCaptureMode exchange_capture_mode() {
+  static const ExchangeCaptureMode function = [] {
+    std::string reason;
+    DynamicLibrary library = DynamicLibrary::open("libcuda.so.1", reason);
+    auto* const found = library.find("cuThreadExchangeStreamCaptureMode");
+    library.release(); // the driver does not expect to be closed
+    return reinterpret_cast<ExchangeCaptureMode>(found);
+  }();
+  return function;
+}
+
+/// For a scope, a graph that any thread captures does not forbid this one to make or end others.
+class UnboundByCaptures {
+ public:
+  UnboundByCaptures() {
+    exchange_capture_mode()(&mode_);
+  }
+  ~UnboundByCaptures() {
+    exchange_capture_mode()(&mode_);
+  }
+  UnboundByCaptures(const UnboundByCaptures&) = delete;
+  UnboundByCaptures& operator=(const UnboundByCaptures&) = delete;
+
+ private:
+  static constexpr int kRelaxed = 2; // CU_STREAM_CAPTURE_MODE_RELAXED
+  int mode_ = kRelaxed;              // then that of before
+};
+
 /// The parameters of link `i`.
 std::span<const std::byte> part_of(
     std::span<const ChainLink> links, size_t i, std::span<const std::byte> parameters) {
@@ -29,10 +63,11 @@ std::span<const std::byte> part_of(
 } // namespace
 
 bool KernelGraph::is_supported(const CudaDriver& driver) {
-  return driver.graph_create != nullptr && driver.graph_add_kernel_node != nullptr &&
-         driver.graph_node_set_attribute != nullptr && driver.graph_instantiate != nullptr &&
-         driver.graph_exec_set_parameters != nullptr && driver.graph_launch != nullptr &&
-         driver.graph_exec_destroy != nullptr && driver.graph_destroy != nullptr;
+  return exchange_capture_mode() != nullptr && driver.graph_create != nullptr &&
+         driver.graph_add_kernel_node != nullptr && driver.graph_node_set_attribute != nullptr &&
+         driver.graph_instantiate != nullptr && driver.graph_exec_set_parameters != nullptr &&
+         driver.graph_launch != nullptr && driver.graph_exec_destroy != nullptr &&
+         driver.graph_destroy != nullptr;
 }
 
 bool KernelGraph::takes(const LaunchPlan& plan) {
@@ -47,6 +82,7 @@ std::unique_ptr<KernelGraph> KernelGraph::try_make(
     std::span<const ChainLink> links,
     std::span<const std::byte> parameters,
     void** addresses) {
+  const UnboundByCaptures unbound;
   std::unique_ptr<KernelGraph> result(new KernelGraph(driver));
   constexpr unsigned long long kNoFlags = 0;
   if (driver.graph_create(&result->graph_, 0) != 0 || !result->try_add_nodes(links, addresses) ||
@@ -85,6 +121,7 @@ bool KernelGraph::try_add_nodes(std::span<const ChainLink> links, void** address
 }
 
 KernelGraph::~KernelGraph() { // launches that were enqueued end first
+  const UnboundByCaptures unbound;
   if (executable_ != nullptr) {
     driver_.graph_exec_destroy(executable_);
   }

@@ -33,6 +33,7 @@ DOES_NOTHING(cuLaunchCooperativeKernel)
 DOES_NOTHING(cuTensorMapEncodeTiled)
 DOES_NOTHING(cuTensorMapReplaceAddress)
 DOES_NOTHING(cuGraphKernelNodeSetAttribute)
+DOES_NOTHING(cuThreadExchangeStreamCaptureMode)
 
 static char text[1 << 20];
 static size_t length;
