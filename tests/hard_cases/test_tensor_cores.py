@@ -284,7 +284,7 @@ def test_all_axes_of_the_instruction_are_bound_to_mma():
     [
         MmaMacroEncode(MmaMacroArch.hopper, 64, 256, 4),
         MmaMacroEncode(MmaMacroArch.ampere, 16, 16, 16),
-        MmaMacroEncode(MmaMacroArch.blackwell_2cta, 256, 256, 16),
+        MmaMacroEncode(MmaMacroArch.blackwell_2cta, 256, 48, 16),
     ],
 )
 def test_other_instructions_are_not_there_yet(macro):
