@@ -142,6 +142,9 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] std::string normal_probability_function() const override {
     return "approximate_normal_cdf";
   }
+  [[nodiscard]] std::string rounding_function() const override {
+    return "rounded_to_bfloat";
+  }
   [[nodiscard]] std::string unpack_function(const TensorView* view) const override {
     return view->dtype() == DataType::BFloat16 && words_.contains(view) ? "unpack" : "";
   }

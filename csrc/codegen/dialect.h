@@ -87,6 +87,11 @@ class Dialect {
   [[nodiscard]] virtual std::string normal_probability_function() const {
     return "";
   }
+  /// Function of a Float that is the Float which its rounding to BFloat16 stands for, in less time
+  /// than both conversions take; empty: none.
+  [[nodiscard]] virtual std::string rounding_function() const {
+    return "";
+  }
   /// Function of an array and an index that is an element as a Float, for elements that are read
   /// from the words they lie in; empty: they are converted as all others.
   [[nodiscard]] virtual std::string unpack_function(const TensorView* /*view*/) const {

@@ -82,6 +82,7 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
       normal_(
           dialect.normal_probability_function().empty() ? NormalProbabilities()
                                                         : NormalProbabilities(kernel, rounded_)),
+      round_trips_(dialect.rounding_function().empty() ? RoundTrips() : RoundTrips(kernel)),
       counted_(kernel),
       present_(kernel.body) {
   for (const SizeSource& source : kernel.launch.sizes) {
@@ -129,6 +130,9 @@ Text ExpressionPrinter::value_as(const Val* val, DataType type, bool exact_type)
   }
   if (std::optional<Text> text = type == DataType::Float ? unpacked(val) : std::nullopt) {
     return *std::move(text);
+  }
+  if (const Val* source = type == DataType::Float ? round_trips_.rounded_by(val) : nullptr) {
+    return call(dialect_.rounding_function(), value_as(source, type).str());
   }
   return cast(value(val), val->dtype(), type);
 }

@@ -25,6 +25,7 @@
 #include "codegen/normal_probabilities.h"
 #include "codegen/normalized_powers.h"
 #include "codegen/present_elements.h"
+#include "codegen/round_trips.h"
 #include "codegen/rounded_values.h"
 #include "lower/kernel.h"
 
@@ -94,7 +95,8 @@ class ExpressionPrinter {
   }
   /// Whether no statement that is printed reads what this one makes.
   [[nodiscard]] bool leaves_unread(const Expr& statement) const {
-    return normalized_.leaves_unread(statement) || normal_.leaves_unread(statement);
+    return normalized_.leaves_unread(statement) || normal_.leaves_unread(statement) ||
+           round_trips_.leaves_unread(statement);
   }
   /// Whether exponentials about these maxima are printed with a factor (normalized_powers.h).
   [[nodiscard]] bool have_factor(const TensorView* maxima) const {
@@ -178,6 +180,7 @@ class ExpressionPrinter {
   const RoundedValues rounded_;
   const NormalizedPowers normalized_;
   const NormalProbabilities normal_;
+  const RoundTrips round_trips_;
   const CountedDraws counted_;
   const PresentElements present_;
   std::unordered_map<const Val*, std::string> defined_;

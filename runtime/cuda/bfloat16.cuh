@@ -1,6 +1,6 @@
 // The upper half of a float: storage, and conversion that rounds to nearest even.
 //
-// provides: __bfloat
+// provides: __bfloat rounded_to_bfloat
 // requires: types cast
 #pragma once
 
@@ -24,3 +24,11 @@ struct LowPrecision<__bfloat> {
     return out;
   }
 };
+
+/// The Float that `value` rounded to a __bfloat stands for: one instruction, which makes a pair of
+/// elements of it and of 0, below.
+NVF_FUNCTION float rounded_to_bfloat(float value) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(value), "f"(0.0f));
+  return __uint_as_float(pair);
+}
