@@ -6,6 +6,9 @@
 //   sum       [iterations, instructions, blocks.., warpgroups, tiles, lanes, mma]
 //   the rest  [blocks.., warpgroups, tiles, lanes, registers]
 //   rows      [blocks.., steps, lanes]       operands of one dimension that are computed
+//
+// With DistributeTilesAcrossSMs a block goes from tile to tile: two loops over tiles, along m and
+// n, stand outside of all that. While it finishes a tile, boxes of the next are loaded.
 #include <algorithm>
 
 #include "ir/all_nodes.h"
@@ -31,7 +34,8 @@ constexpr int64_t kPair = 2;
 constexpr int64_t kOtherBytes = 2048; // of shared memory: barriers, and what the system takes
 
 /// Says no to params that a user edited to what no kernel of ours has.
-std::optional<Refusal> find_wrong_params(const TensorView* product, const MatmulParams& params) {
+std::optional<Refusal> find_wrong_params(const MatmulProblem& problem, const MatmulParams& params) {
+  const TensorView* product = problem.product;
   const GemmTile& block = params.tile_sizes.cta_tile;
   const GemmTile& group = params.tile_sizes.warp_tile;
   const MmaMacro& macro = params.mma_macro;
@@ -55,13 +59,21 @@ std::optional<Refusal> find_wrong_params(const TensorView* product, const Matmul
         {params.tile_sizes.to_string()});
   }
   const auto [first, second] = params.grid_traversal_factor;
-  if (params.splitk_factor != 1 || params.cluster_dims != ClusterDims{} ||
-      params.tiling_strategy != MatmulTilingStrategy::OneTilePerCTA || params.use_smem_epilogue ||
-      first < 1 || second != 1) {
+  const bool goes_on = params.tiling_strategy == MatmulTilingStrategy::DistributeTilesAcrossSMs;
+  const bool has_strategy =
+      goes_on || params.tiling_strategy == MatmulTilingStrategy::OneTilePerCTA;
+  if (params.splitk_factor != 1 || params.cluster_dims != ClusterDims{} || !has_strategy ||
+      params.use_smem_epilogue || first < 1 || second < 1 || (!goes_on && second != 1)) {
     return wrong(
-        {"one tile for each block: splitk_factor 1, cluster_dims (1, 1), one_tile_per_cta, no "
-         "use_smem_epilogue, grid_traversal_factor (n, 1)"},
+        {"whole sums: splitk_factor 1, cluster_dims (1, 1), no use_smem_epilogue; one_tile_per_cta "
+         "with grid_traversal_factor (n, 1), or distribute_tiles_across_sms with the blocks along "
+         "m and n"},
         {"others"});
+  }
+  if (goes_on && !problem.rows.empty()) {
+    return wrong(
+        {"one_tile_per_cta, as ", problem.rows.front().tensor->to_string(), " is computed"},
+        {"distribute_tiles_across_sms"});
   }
   return std::nullopt;
 }
@@ -118,14 +130,14 @@ class ProductSchedule {
     sum_->split(2, block_.k);
     sum_->split(3, params_.mma_macro.k);
     // [m, n, iterations, instructions, k]
-    const std::vector<int64_t> tiles = split_tiles(sum_);
-    std::vector<int64_t> order{7, 8};
-    order.insert(order.end(), tiles.begin(), tiles.end());
-    order.push_back(9);
+    std::vector<int64_t> order = split_tiles(sum_);
+    const auto depth = static_cast<int64_t>(order.size());
+    order.insert(order.begin() + num_tile_loops(), {depth, depth + 1});
+    order.push_back(depth + 2);
     arrange_axes(sum_, order);
     transform::apply_mma_swizzle(sum_, params_.mma_macro, std::nullopt);
-    sum_->axis(1)->parallelize(ParallelType::Unroll);
-    bind_tiles(sum_, 2);
+    sum_->axis(num_tile_loops() + 1)->parallelize(ParallelType::Unroll);
+    bind_tiles(sum_, num_tile_loops() + 2);
   }
 
   /// A tensor [m.., n] of the epilogue.
@@ -133,7 +145,10 @@ class ProductSchedule {
     merge_axes(out, 0, num_m());
     arrange_axes(out, split_tiles(out));
     transform::apply_mma_swizzle(out, params_.mma_macro, std::nullopt);
-    bind_tiles(out, 0);
+    if (goes_on()) {
+      out->axis(-3)->parallelize(ParallelType::Unswitch); // a tile that is whole is tested once
+    }
+    bind_tiles(out, num_tile_loops());
   }
 
   /// Rows that are broadcast lie in shared memory, where all lanes find their elements:
@@ -149,8 +164,11 @@ class ProductSchedule {
     }
   }
 
-  void load_ahead() {
-    transform::inline_at(sum_, 1, /*best_effort=*/false, {a_, b_});
+  void load_ahead(TensorView* result) {
+    transform::inline_at(sum_, num_tile_loops() + 1, /*best_effort=*/false, {a_, b_});
+    if (goes_on()) {
+      transform::inline_at(result, num_tile_loops(), /*best_effort=*/false, {sum_});
+    }
     const int64_t stages = params_.circular_buffer_options.smem_circular_buffer_stage;
     const int64_t ahead =
         stages - params_.circular_buffer_options.smem_circular_buffer_prefetch_gap;
@@ -177,6 +195,14 @@ class ProductSchedule {
   [[nodiscard]] int64_t num_m() const {
     return static_cast<int64_t>(problem_.m.size());
   }
+  /// Whether a block computes tiles one after the other.
+  [[nodiscard]] bool goes_on() const {
+    return params_.tiling_strategy == MatmulTilingStrategy::DistributeTilesAcrossSMs;
+  }
+  /// Over tiles along m and n.
+  [[nodiscard]] int64_t num_tile_loops() const {
+    return goes_on() ? 2 : 0;
+  }
   [[nodiscard]] bool groups_rows() const {
     return params_.cta_order == MatmulTileRasterizationOrder::ColumnMajor;
   }
@@ -193,11 +219,24 @@ class ProductSchedule {
     merge_axes(tensor, 0, num_m());
   }
 
-  /// [m, 1, k] or [1, n, k] to [iterations, 1, blocks.., rows / 8, 8, pieces, 8], in shared memory.
+  /// [m, 1, k] or [1, n, k] to [tiles.., iterations, 1, blocks.., rows / 8, 8, pieces, 8], in
+  /// shared memory.
   void schedule_box(TensorView* box, bool is_a) const {
     put_k_last(box);
-    arrange_axes(box, is_a ? std::vector<int64_t>{2, 1, 0} : std::vector<int64_t>{2, 0, 1});
     box->set_memory_type(MemoryType::Shared);
+    goes_on() ? split_box_of_tiles(box, is_a) : split_box(box, is_a);
+    box->split(-1, kPiece);
+    box->split(-3, kLines);
+    box->swizzle(-3, -2);
+    const int64_t first = box->ndims() - 4;
+    for (int64_t i = first; i < box->ndims(); ++i) {
+      box->axis(i)->parallelize(ParallelType::Bulk);
+    }
+  }
+
+  /// To [iterations, 1, blocks.., rows, k].
+  void split_box(TensorView* box, bool is_a) const {
+    arrange_axes(box, is_a ? std::vector<int64_t>{2, 1, 0} : std::vector<int64_t>{2, 0, 1});
     box->split(2, is_a ? block_.m : block_.n);
     split_blocks(box, 2, /*is_grouped=*/is_a == groups_rows());
     box->split(0, block_.k); // [iterations, k, 1, blocks.., rows]
@@ -207,13 +246,21 @@ class ProductSchedule {
     }
     order.push_back(1);
     arrange_axes(box, order);
-    box->split(-1, kPiece);
-    box->split(-3, kLines);
-    box->swizzle(-3, -2);
-    const int64_t first = box->ndims() - 4;
-    for (int64_t i = first; i < box->ndims(); ++i) {
-      box->axis(i)->parallelize(ParallelType::Bulk);
-    }
+  }
+
+  /// To [tiles, tiles, iterations, blocks, blocks, 1, rows, k]: the axis of one element is split as
+  /// that of the other operand, so that blocks along it load the same box.
+  void split_box_of_tiles(TensorView* box, bool is_a) const {
+    const auto [blocks_m, blocks_n] = params_.grid_traversal_factor;
+    box->split(2, block_.k);
+    box->split(1, block_.n);
+    box->split(1, blocks_n);
+    box->split(0, block_.m);
+    box->split(0, blocks_m); // [tiles, blocks, m, tiles, blocks, n, iterations, k]
+    arrange_axes(
+        box, is_a ? std::vector<int64_t>{0, 3, 6, 1, 4, 5, 2, 7}
+                  : std::vector<int64_t>{0, 3, 6, 1, 4, 2, 5, 7});
+    bind(box, 3, {ParallelType::BIDx, ParallelType::BIDy});
   }
 
   /// Bind the blocks at `axis` along one side; groups of them if they are those that are grouped.
@@ -233,6 +280,12 @@ class ProductSchedule {
     tensor->split(0, block_.m);
     tensor->split(1, group_.m);
     tensor->split(2, params_.mma_macro.m);
+    if (goes_on()) {
+      tensor->split(4, params_.grid_traversal_factor.second);
+      tensor->split(0, params_.grid_traversal_factor.first);
+      // [tiles, blocks, warpgroups, tiles of one, 64, tiles, blocks, n]
+      return {0, 5, 1, 6, 2, 3, 4, 7};
+    }
     if (groups_rows()) { // [groups, blocks, warpgroups, tiles, 64, blocks, n]
       tensor->split(0, blocks_of_group());
       return {0, 5, 1, 2, 3, 4, 6};
@@ -241,7 +294,11 @@ class ProductSchedule {
     return {4, 0, 5, 1, 2, 3, 6};
   }
 
-  static void bind_tiles(TensorView* tensor, int64_t first) {
+  void bind_tiles(TensorView* tensor, int64_t first) const {
+    if (goes_on()) {
+      bind(tensor, first, {ParallelType::BIDx, ParallelType::BIDy, ParallelType::TIDy});
+      return;
+    }
     bind(
         tensor, first,
         {ParallelType::BIDz, ParallelType::BIDy, ParallelType::BIDx, ParallelType::TIDy});
@@ -284,7 +341,7 @@ class ProductSchedule {
 void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   const auto& params = params_as<MatmulParams>(heuristics, SchedulerType::matmul);
   const auto problem = std::get<MatmulProblem>(find_problem(summary));
-  check(find_wrong_params(problem.product, params));
+  check(find_wrong_params(problem, params));
   Fusion& fusion = summary.fusion();
   const FusionGuard guard(&fusion);
   ProductSchedule schedule(problem, params);
@@ -304,7 +361,7 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
       tensor->axis(-1)->parallelize(ParallelType::Vectorize);
     }
   }
-  schedule.load_ahead();
+  schedule.load_ahead(reference);
   std::erase_if(epilogue, [](const TensorView* tensor) { return tensor->is_fusion_output(); });
   transform::inline_most(fusion, epilogue);
 }

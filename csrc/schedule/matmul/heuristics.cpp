@@ -1,19 +1,17 @@
 // Params of `matmul`: tiles by the time that all multiprocessors need for theirs.
 //
 //   time     = rounds of tiles * (beginning of a block + products of a tile + its epilogue)
-//   epilogue = instructions + loads + stores that the next products do not hide
+//   epilogue = instructions, or waits for operands of one dimension + loads + stores
 //
-// A library's time has the same rounds, without epilogues, whose kernel reads the result and writes
-// it once more. The figures are those of an H200 (docs/products.md).
+// A library's time has the same rounds, with a short end of each tile, and that of a kernel that
+// reads the result and writes it once more. The figures are those of an H200 (docs/products.md).
 //
-// Loads of the epilogue begin when the products are done, and the sum leaves few registers for
-// them: a multiprocessor has some 10 KB under way, for the 1 us that memory takes to answer. Stores
-// drain while the block that follows multiplies, in the part of the cache's bandwidth that its own
-// loads leave. So a tile hides as much of the stores before it as its products are long: where k is
-// short, most of their time is seen.
+// Tensor cores wait for the epilogue. A lane asks for elements of a bias when it needs them, and
+// waits for each; the instructions of an activation run meanwhile.
 #include <algorithm>
 #include <array>
 
+#include "ir/all_nodes.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/matmul/matmul.h"
 #include "schedule/summary/costs.h"
@@ -44,19 +42,22 @@ constexpr auto kTiles = std::to_array<Tile>({
 });
 
 // Facts of one multiprocessor:
-constexpr double kFlopsPerUs = 6.03e6;   // as in large products of a library
+constexpr double kFlopsPerUs = 6.3e6;    // as in large products of a library
 constexpr double kSlotsPerUs = 217e3;    // instructions of lanes
 constexpr double kSlotsOfStore = 12;     // conversion, address and store of an element
-constexpr double kTileBytesPerUs = 25e3; // that all of them store at the same time
-constexpr double kLoadedBytesPerUs = 10.5e3;
-constexpr double kHiddenPart = 0.13; // of the time of products, in which stores drain
-constexpr double kBeginUs = 2.1;     // of a block, until its first product
+constexpr double kSlotsOfNormal = 10;    // the probability in a gelu that is rounded to 16 bits
+constexpr double kTileBytesPerUs = 60e3; // that all of them store at the same time
+constexpr double kLoadedBytesPerUs = 43e3;
+constexpr double kRowElementsPerUs = 4.8e3; // of a tile, beside elements of a bias
+constexpr double kBeginUs = 2.1;            // of a block, until its first product
+constexpr double kLibraryEndUs = 1.2;       // of a tile
 /// Neighbouring lanes store so many elements of a row together, in whole sectors of memory.
 constexpr int64_t kStoredTogether = 8;
 constexpr int64_t kSectorBytes = 32;
+constexpr int64_t kShortBytes = 2; // of a type that a gelu is rounded to
 // Facts of the whole device:
-constexpr double kBytesPerUs = 3.3e6;
-constexpr double kLaunchUs = 3; // until a second kernel runs at full rate
+constexpr double kBytesPerUs = 4.1e6; // a part of the product is in the cache
+constexpr double kLaunchUs = 1.5;     // until a second kernel runs at full rate
 /// Time of the host to call the framework for a product: a device that needs less waits for it.
 constexpr double kEvaluationUs = 200;
 
@@ -76,10 +77,21 @@ double slots_of_epilogue(const FusionSummary& summary, const MatmulProblem& prob
   double slots = kSlotsOfStore;
   for (const Expr* expr : summary.exprs()) {
     if (expr != problem.product->definition()) {
-      slots += cost_of(expr).slots;
+      const auto* unary = expr->as<UnaryOp>();
+      const bool is_short = unary != nullptr && unary->op == UnaryOpType::Erf &&
+                            size_bytes(problem.product->dtype()) <= kShortBytes;
+      slots += is_short ? kSlotsOfNormal : cost_of(expr).slots;
     }
   }
   return slots;
+}
+
+/// Whether the epilogue reads operands of one dimension.
+bool reads_rows(const FusionSummary& summary, const MatmulProblem& problem) {
+  return std::ranges::any_of(summary.inputs(), [&](const TensorView* input) {
+    return input != problem.a && input != problem.b && input->rank() > 0 &&
+           std::ranges::find(problem.streamed, input) == problem.streamed.end();
+  });
 }
 
 /// Bytes of an element of the result, in each tensor of its shape but the product.
@@ -108,15 +120,15 @@ double kernel_us(
     const MatmulSizes& sizes,
     double rounds,
     double slots,
+    bool waits_for_rows,
     const StreamedBytes& bytes) {
   const auto elements = static_cast<double>(tile.rows * tile.columns);
-  const double products = products_us(tile, sizes);
   const double stores = elements * static_cast<double>(bytes.sectors) / kTileBytesPerUs;
-  const double hidden = std::min(stores, kHiddenPart * products);
   const double computing = elements * slots / kSlotsPerUs;
+  const double waits = waits_for_rows ? elements / kRowElementsPerUs : 0;
   const double loads = elements * static_cast<double>(bytes.loaded) / kLoadedBytesPerUs;
-  // No tile follows the last one, behind which its stores would drain.
-  return rounds * (kBeginUs + products + computing + loads + stores - hidden) + hidden;
+  return rounds *
+         (kBeginUs + products_us(tile, sizes) + std::max(computing, waits) + loads + stores);
 }
 
 int64_t stages_of(const Tile& tile, const Target& target, int64_t element_bytes) {
@@ -133,13 +145,14 @@ TileChoice choose_tiles(
     const MatmulProblem& problem, const FusionSummary& summary, const RunFacts& facts) {
   const MatmulSizes sizes = sizes_of(problem, facts);
   const double slots = slots_of_epilogue(summary, problem);
+  const bool waits_for_rows = reads_rows(summary, problem);
   const StreamedBytes bytes = streamed_bytes(summary, problem);
   TileChoice best;
   double library_us = 0;
   for (const Tile& tile : kTiles) {
     const double rounds = rounds_of(tile, sizes, facts);
-    const double kernel = kernel_us(tile, sizes, rounds, slots, bytes);
-    const double library = rounds * (kBeginUs + products_us(tile, sizes));
+    const double kernel = kernel_us(tile, sizes, rounds, slots, waits_for_rows, bytes);
+    const double library = rounds * (kLibraryEndUs + products_us(tile, sizes));
     library_us = library_us == 0 ? library : std::min(library_us, library);
     if (best.kernel_us == 0 || kernel < best.kernel_us) {
       best = {
