@@ -150,27 +150,32 @@ MonomialId IndexAlgebra::common(MonomialId a, MonomialId b) {
   return monomial(std::move(shared));
 }
 
-/// `terms` may come in any order and repeat a monomial.
-Sum IndexAlgebra::intern(std::vector<IndexTerm> terms) {
+/// Most sums are known already: looking one up allocates nothing.
+Sum IndexAlgebra::intern(std::span<const IndexTerm> given) {
+  std::vector<IndexTerm>& terms = looked_up_.terms;
+  terms.assign(given.begin(), given.end());
   std::ranges::sort(terms, {}, &IndexTerm::monomial);
-  IndexSum sum;
-  for (const IndexTerm& term : terms) {
-    if (!sum.terms.empty() && sum.terms.back().monomial == term.monomial) {
-      const auto coefficient = checked_add(sum.terms.back().coefficient, term.coefficient);
+  size_t size = 0; // of what is added up, at the front
+  for (const IndexTerm term : terms) {
+    if (size > 0 && terms[size - 1].monomial == term.monomial) {
+      const auto coefficient = checked_add(terms[size - 1].coefficient, term.coefficient);
       if (!coefficient) {
         return overflow();
       }
-      sum.terms.back().coefficient = *coefficient;
+      terms[size - 1].coefficient = *coefficient;
     } else {
-      sum.terms.push_back(term);
+      terms[size++] = term;
     }
-    if (sum.terms.back().coefficient == 0) {
-      sum.terms.pop_back();
+    if (terms[size - 1].coefficient == 0) {
+      --size;
     }
   }
-  if (const auto known = sum_index_.find(&sum); known != sum_index_.end()) {
+  terms.resize(size);
+  if (const auto known = sum_index_.find(&looked_up_); known != sum_index_.end()) {
     return *known;
   }
+  IndexSum sum;
+  sum.terms = terms;
   const auto append = [](AtomList& to, const AtomList& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
@@ -212,7 +217,8 @@ Sum IndexAlgebra::overflow() {
 }
 
 Sum IndexAlgebra::term(int64_t coefficient, MonomialId monomial) {
-  return coefficient == 0 ? intern({}) : intern({{coefficient, monomial}});
+  const IndexTerm alone{coefficient, monomial};
+  return intern(std::span(&alone, coefficient == 0 ? 0 : 1));
 }
 
 Sum IndexAlgebra::atom_sum(AtomId id) {
@@ -451,7 +457,7 @@ Sum IndexAlgebra::plus(Sum a, Sum b) {
   }
   std::vector<IndexTerm> terms = a->terms;
   terms.insert(terms.end(), b->terms.begin(), b->terms.end());
-  return restore_dividends(intern(std::move(terms)));
+  return restore_dividends(intern(terms));
 }
 
 Sum IndexAlgebra::add(Sum a, Sum b) {
@@ -473,7 +479,7 @@ Sum IndexAlgebra::scale(Sum a, int64_t factor) {
   if (factor == 0) {
     terms.clear();
   }
-  return restore_dividends(intern(std::move(terms)));
+  return restore_dividends(intern(terms));
 }
 
 Sum IndexAlgebra::mul(Sum a, Sum b) {
@@ -504,7 +510,7 @@ Sum IndexAlgebra::mul(Sum a, Sum b) {
       terms.push_back({*coefficient, multiply(left.monomial, right.monomial)});
     }
   }
-  return restore_dividends(intern(std::move(terms)));
+  return restore_dividends(intern(terms));
 }
 
 Sum IndexAlgebra::min(Sum a, Sum b) {
@@ -569,7 +575,7 @@ std::optional<std::pair<Sum, Sum>> IndexAlgebra::split_at(Sum a, AtomId atom) {
       with.push_back({term.coefficient, *divide(term.monomial, monomial({atom}))});
     }
   }
-  return std::pair{intern(std::move(without)), intern(std::move(with))};
+  return std::pair{intern(without), intern(with)};
 }
 
 } // namespace nvfuser

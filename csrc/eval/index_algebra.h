@@ -30,6 +30,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -202,7 +203,8 @@ class IndexAlgebra {
   // index_algebra.cpp
   AtomId leaf_atom(Val* val);
   Sum overflow();
-  Sum intern(std::vector<IndexTerm> terms);
+  /// The sum of terms that may come in any order and repeat a monomial.
+  Sum intern(std::span<const IndexTerm> terms);
   Sum restore_dividends(Sum a);
   Sum term(int64_t coefficient, MonomialId monomial);
   Sum atom_sum(AtomId id);
@@ -241,6 +243,7 @@ class IndexAlgebra {
   [[nodiscard]] bool is_assumed_exact(const IndexAtom& quotient);
   int64_t known_divisor(Sum a);
   Quotient round_down(Sum a, int64_t divisor);
+  Sum find_part_that_decides(Sum a, Sum extent);
   std::optional<int64_t> constant_quotient(Sum a, Sum b, Facts facts, bool round_up);
 
   // index_proofs.cpp
@@ -270,6 +273,7 @@ class IndexAlgebra {
     }
   };
   std::deque<IndexSum> sums_;
+  IndexSum looked_up_; // its terms are those of the last sum that was looked for
   std::unordered_set<Sum, TermsHash, TermsEqual> sum_index_;
   std::deque<IndexAtom> atoms_;
   std::unordered_multimap<size_t, AtomId> atom_index_;
@@ -281,6 +285,7 @@ class IndexAlgebra {
   PairMemo div_memo_;
   PairMemo mod_memo_;
   PairMemo ceil_div_memo_;
+  PairMemo decides_memo_;
   std::map<std::pair<int32_t, Facts>, bool> proof_memo_; // looked up only: order is never seen
   std::vector<Sum> nonnegative_sums_;
   std::vector<SumPair> exact_divisions_; // dividend, divisor

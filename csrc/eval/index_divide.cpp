@@ -164,7 +164,7 @@ IndexAlgebra::Quotient IndexAlgebra::partition(Sum a, const IndexTerm& factor) {
       rest.push_back(part);
     }
   }
-  return {intern(std::move(multiples)), intern(std::move(rest))};
+  return {intern(multiples), intern(rest)};
 }
 
 /// a < b
@@ -222,7 +222,7 @@ IndexAlgebra::Quotient IndexAlgebra::round_down(Sum a, int64_t divisor) {
 
 /// With a divisor d of `extent`, and a = m + r where d divides m and 0 <= r < d: a < extent exactly
 /// if m < extent, as the next multiple of d after m is at most `extent`.
-Sum IndexAlgebra::part_that_decides(Sum a, Sum extent) {
+Sum IndexAlgebra::find_part_that_decides(Sum a, Sum extent) {
   const int64_t divisor = known_divisor(extent);
   std::vector<int64_t> candidates = {divisor};
   for (const IndexTerm& part : a->terms) {
@@ -242,6 +242,13 @@ Sum IndexAlgebra::part_that_decides(Sum a, Sum extent) {
     }
   }
   return a;
+}
+
+Sum IndexAlgebra::part_that_decides(Sum a, Sum extent) {
+  if (const auto known = decides_memo_.find({a, extent}); known != decides_memo_.end()) {
+    return known->second;
+  }
+  return remember(decides_memo_, a, extent, find_part_that_decides(a, extent));
 }
 
 // ---- Division ----------------------------------------------------------------------------------

@@ -180,6 +180,9 @@ void IndexSimplifier::Impl::restart() {
 
 /// Operands before results, without recursion: definitions may be thousands deep.
 Sum IndexSimplifier::Impl::sum_of(Val* root) {
+  if (const auto known = sums_.find(root); known != sums_.end()) {
+    return known->second;
+  }
   std::vector<Val*> stack = {root};
   while (!stack.empty()) {
     Val* val = stack.back();

@@ -174,16 +174,19 @@ std::string SelfMapping::to_string() const {
 }
 
 std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, TensorView* tensor) {
+  std::vector<std::pair<int64_t, IterDomain*>> seen; // a few axes
   for (const NamedDomain& domain : domains_of(tensor)) {
-    std::map<int64_t, IterDomain*> seen;
+    seen.clear();
     for (IterDomain* id : domain.ids) {
       if (!graph.contains(id)) {
         continue;
       }
-      const auto [position, is_new] = seen.try_emplace(graph.group(id), id);
-      if (!is_new) {
-        return SelfMapping{tensor, position->second, id, domain.name};
+      const int64_t group = graph.group(id);
+      const auto known = std::ranges::find(seen, group, &std::pair<int64_t, IterDomain*>::first);
+      if (known != seen.end()) {
+        return SelfMapping{tensor, known->second, id, domain.name};
       }
+      seen.emplace_back(group, id);
     }
   }
   return std::nullopt;

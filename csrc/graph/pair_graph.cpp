@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "base/pointer_map.h"
+#include "base/pointer_set.h"
 #include "ir/all_nodes.h"
 #include "ir/domain_exprs.h"
 
@@ -64,11 +65,12 @@ ValGraph pair_graph(
   graph.add_tensor(producer);
   graph.add_tensor(consumer);
   for (const auto& [producer_id, consumer_id] : map.pairs()) {
-    graph.map_vals(producer_id, consumer_id);
+    graph.map_one_of_many(producer_id, consumer_id);
   }
   for (const auto& [out, in] : forwarded_merges(producer, consumer, map)) {
-    graph.map_vals(out, in);
+    graph.map_one_of_many(out, in);
   }
+  graph.tidy();
   return graph;
 }
 
@@ -87,22 +89,22 @@ class Counterparts {
   }
 
   [[nodiscard]] const Val* of(const Val* id) const {
-    const auto known = partner_.find(id);
-    return known == partner_.end() ? nullptr : known->second;
+    const Val* const* known = partner_.find(id);
+    return known == nullptr ? nullptr : *known;
   }
 
  private:
   bool start(const PairwiseDomainMap& map) {
-    IdSet taken;
+    PointerSet<Val> taken;
     return std::ranges::all_of(map.pairs(), [&](const PairwiseDomainMap::Pair& pair) {
-      return partner_.emplace(pair.first, pair.second).second && taken.insert(pair.second).second;
+      return partner_.emplace(pair.first, pair.second) && taken.insert(pair.second);
     });
   }
 
   bool read(const TensorView* consumer) {
     for (const Expr* expr : consumer->domain()->all_exprs()) {
       for (const Val* in : expr->inputs()) {
-        if (!reader_.emplace(in, expr).second) {
+        if (!reader_.emplace(in, expr)) {
           return false;
         }
       }
@@ -112,10 +114,10 @@ class Counterparts {
 
   /// Through the producer's transforms, as far as the consumer has the same.
   bool follow(const TensorView* producer) {
-    IdSet read;
+    PointerSet<Val> read;
     for (const Expr* expr : producer->domain()->all_exprs()) {
       for (const Val* in : expr->inputs()) {
-        if (!read.insert(in).second) {
+        if (!read.insert(in)) {
           return false;
         }
       }
@@ -129,8 +131,10 @@ class Counterparts {
   }
 
   [[nodiscard]] const Expr* same_expr(const Expr* expr) const {
-    const auto found = reader_.find(of(expr->inputs().front()));
-    const Expr* other = found == reader_.end() ? nullptr : found->second;
+    const Val* partner_of_first = of(expr->inputs().front());
+    const Expr* const* found =
+        partner_of_first == nullptr ? nullptr : reader_.find(partner_of_first);
+    const Expr* other = found == nullptr ? nullptr : *found;
     const bool is_same = other != nullptr && expr->same_op(other) &&
                          std::ranges::equal(
                              expr->inputs(), other->inputs(),
@@ -138,8 +142,8 @@ class Counterparts {
     return is_same ? other : nullptr;
   }
 
-  std::unordered_map<const Val*, const Val*> partner_; // only looked up
-  std::unordered_map<const Val*, const Expr*> reader_; // of the consumer's ids
+  PointerMap<Val, const Val*> partner_;
+  PointerMap<Val, const Expr*> reader_; // of the consumer's ids
 };
 
 /// `LoopAlignment::consumer_axis` without a graph, where both tensors are transformed alike; no

@@ -39,6 +39,11 @@ bool is_arithmetic(const Expr& expr) {
   return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
 }
 
+bool has_dependencies(const Val& val) {
+  return val.vtype() == ValType::TensorIndex ||
+         (val.definition() != nullptr && is_arithmetic(*val.definition()));
+}
+
 std::vector<const Val*> dependencies(const Val* val) {
   constexpr size_t kUsual = 8; // operands; growing twice would cost more than the walk
   std::vector<const Val*> found;
@@ -65,6 +70,9 @@ std::vector<const Val*> dependencies(const Val* val) {
 }
 
 bool depends_on(const Val* val, const Val* source) {
+  if (val == source || !has_dependencies(*val)) {
+    return val == source;
+  }
   const std::vector<const Val*> found = dependencies(val);
   return std::find(found.begin(), found.end(), source) != found.end();
 }

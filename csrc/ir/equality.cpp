@@ -221,7 +221,11 @@ bool all_same(std::vector<ValPair> pending) {
 } // namespace
 
 bool Val::same_as(const Val* other) const {
-  return all_same({{this, other}});
+  if (this == other) {
+    return true;
+  }
+  const bool is_symbol = vtype_ == ValType::Scalar && definition_ == nullptr && !is_const();
+  return !is_symbol && all_same({{this, other}}); // a symbol is itself only
 }
 
 bool Val::same_definition(const Val* other) const {

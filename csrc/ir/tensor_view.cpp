@@ -54,12 +54,15 @@ std::optional<Refusal> find_wrong_axis(int64_t position, int64_t size, const Sta
 }
 
 int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
-  check(find_wrong_axis(position, size, node));
+  if (position < 0 || position >= size) { // most calls are right, and positive
+    check(find_wrong_axis(position, size, node));
+  }
   return position < 0 ? position + size : position;
 }
 
 int64_t TensorView::rank() const {
-  return static_cast<int64_t>(TensorDomain::no_reductions(logical()).size());
+  return std::ranges::count_if(
+      logical(), [](const IterDomain* axis) { return !axis->is_reduction(); });
 }
 
 IterDomain* TensorView::axis(int64_t position) const {

@@ -80,14 +80,25 @@ std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
 
 std::vector<Expr*> sorted_definitions(
     const std::vector<Val*>& to, const std::unordered_set<const Val*>& stop) {
+  constexpr size_t kFew = 16; // the transforms of most domains: a list is as fast as a set
   std::vector<Expr*> found;
-  PointerSet<Expr> visited;
+  found.reserve(kFew);
+  PointerSet<Expr> visited; // once there are more
+  const auto is_new = [&](Expr* expr) {
+    if (found.size() < kFew) {
+      return std::ranges::find(found, expr) == found.end();
+    }
+    if (found.size() == kFew) {
+      std::ranges::for_each(found, [&](const Expr* known) { visited.insert(known); });
+    }
+    return visited.insert(expr);
+  };
   std::vector<const Val*> pending(to.begin(), to.end());
   while (!pending.empty()) {
     const Val* val = pending.back();
     pending.pop_back();
     Expr* definition = val->definition();
-    if (definition == nullptr || stop.count(val) != 0 || !visited.insert(definition)) {
+    if (definition == nullptr || (!stop.empty() && stop.contains(val)) || !is_new(definition)) {
       continue;
     }
     found.push_back(definition);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/source_location_scope.h"
 #include "base/value_or_throw.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
@@ -96,6 +97,7 @@ std::optional<Refusal> Kernel::lower_copy_of(const Fusion& fusion) {
   NVF_RETURN_REFUSAL(find_undefined_tensor(fusion));
   NVF_RETURN_REFUSAL(find_unresolved(fusion));
   const FusionGuard guard(this);
+  const SourceLocationScope at_call(current_source_location()); // asked for once
   copy_from(fusion);
   definition_order = put_in_order_of_definition(*this);
   remove_unused_exprs(*this);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/source_location_scope.h"
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
 #include "ir/transaction.h"
@@ -168,6 +169,7 @@ std::optional<Refusal> transform_within(
 template <typename Fn>
 std::optional<Refusal> all_or_nothing(const TensorView* tensor, const Fn& fn) {
   Transaction transaction(tensor->fusion());
+  const SourceLocationScope at_call(current_source_location()); // asked for once
   std::optional<Refusal> refusal = fn();
   if (refusal) {
     transaction.take_back();

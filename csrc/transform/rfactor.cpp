@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/source_location_scope.h"
 #include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -346,6 +347,7 @@ namespace nvfuser {
 TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
   using namespace transform;
   check(find_wrong_rfactor(this, axes));
+  const SourceLocationScope at_call(current_source_location()); // asked for once
   const auto* reduction = definition()->as<ReductionOp>();
   const Factored parts = factor(this, axes_at(this, axes));
   GraphEffect effect{
@@ -375,6 +377,7 @@ std::vector<TensorView*> TensorView::rfactor(
   }
   using namespace transform;
   check(find_wrong_rfactor(this, axes, tvs));
+  const SourceLocationScope at_call(current_source_location()); // asked for once
   Expr* reduction = definition();
   const std::vector<Val*>& outputs = reduction->outputs();
   align_siblings(reduction, this); // from here on nothing fails: what holds for one holds for all

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "base/numbering.h"
 #include "graph/domain_map.h"
 #include "ir/domain_exprs.h"
 #include "transform/lost_elements.h"
@@ -26,13 +26,12 @@ void add_unique(IterDomains& ids, IterDomain* id) {
   }
 }
 
-/// The axes of `ids` among those that were reached: a few.
-IterDomains reached_among(const IterDomains& ids, const std::vector<const Val*>& reached) {
-  IterDomains found;
+/// Add the axes of `ids` among those that were reached, a few, to `found`.
+void add_reached(
+    IterDomains& found, const IterDomains& ids, const std::vector<const Val*>& reached) {
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(found), [&](const IterDomain* axis) {
     return std::ranges::find(reached, axis) != reached.end();
   });
-  return found;
 }
 
 bool is_any_reached(const std::vector<Val*>& ids, const std::vector<const Val*>& reached) {
@@ -40,28 +39,40 @@ bool is_any_reached(const std::vector<Val*>& ids, const std::vector<const Val*>&
       ids, [&](const Val* id) { return std::ranges::find(reached, id) != reached.end(); });
 }
 
-/// Axes of `to` that are built from `id`, an axis of `from`.
-IterDomains built_from(
-    const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
+/// Add the axes of `to` that are built from `id`, an axis of `from`.
+void add_built_from(
+    IterDomains& found, IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
+  if (exprs.empty()) { // both domains are one
+    if (std::ranges::find(to, id) != to.end()) {
+      found.push_back(id);
+    }
+    return;
+  }
   std::vector<const Val*> reached{id};
   for (const Expr* expr : exprs) {
     if (is_any_reached(expr->inputs(), reached)) {
       reached.insert(reached.end(), expr->outputs().begin(), expr->outputs().end());
     }
   }
-  return reached_among(to, reached);
+  add_reached(found, to, reached);
 }
 
-/// Axes of `from` that `id`, an axis of the target domain, is built from.
-IterDomains built_into(
-    const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& from) {
+/// Add the axes of `from` that `id`, an axis of the target domain, is built from.
+void add_built_into(
+    IterDomains& found, IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& from) {
+  if (exprs.empty()) { // both domains are one
+    if (std::ranges::find(from, id) != from.end()) {
+      found.push_back(id);
+    }
+    return;
+  }
   std::vector<const Val*> reached{id};
   for (size_t i = exprs.size(); i-- > 0;) {
     if (is_any_reached(exprs[i]->outputs(), reached)) {
       reached.insert(reached.end(), exprs[i]->inputs().begin(), exprs[i]->inputs().end());
     }
   }
-  return reached_among(from, reached);
+  add_reached(found, from, reached);
 }
 
 /// The axis that carries a logical axis of `edge.from` in the logical domain of `edge.to`.
@@ -78,13 +89,13 @@ class AxisStep {
     }
   }
 
-  [[nodiscard]] CarriedAxis operator()(const CarriedAxis& carried) const {
+  [[nodiscard]] CarriedAxis operator()(const CarriedAxis& carried) {
     CarriedAxis next{
         .ids = {}, .is_complete = carried.is_complete, .is_concrete = carried.is_concrete};
     for (IterDomain* id : carried.ids) {
-      const IterDomains images = images_of(id);
-      next.is_complete = next.is_complete && !images.empty() && !is_resized(id, images);
-      for (IterDomain* image : images) {
+      find_images(id);
+      next.is_complete = next.is_complete && !images_.empty() && !is_resized(id);
+      for (IterDomain* image : images_) {
         add_unique(next.ids, image);
       }
     }
@@ -94,7 +105,10 @@ class AxisStep {
  private:
   /// Whether a transform of `id` is none of its images: a resize lies between them. A producer can
   /// repeat one that grows.
-  [[nodiscard]] bool is_resized(const IterDomain* id, const IterDomains& images) const {
+  [[nodiscard]] bool is_resized(const IterDomain* id) const {
+    if (root_to_logical_.empty()) {
+      return false;
+    }
     const auto resize_to = [&](const IterDomain* axis) {
       const Expr* made_by = axis->definition();
       const bool is_between =
@@ -106,35 +120,38 @@ class AxisStep {
       const Expr* resize = resize_to(id);
       return resize != nullptr && lost_elements_.in(resize);
     }
-    return std::any_of(images.begin(), images.end(), [&](const IterDomain* image) {
+    return std::any_of(images_.begin(), images_.end(), [&](const IterDomain* image) {
       return resize_to(image) != nullptr;
     });
   }
 
-  [[nodiscard]] IterDomains images_of(IterDomain* id) const {
-    IterDomains images;
+  void find_images(IterDomain* id) {
+    images_.clear();
     if (edge_.direction == Direction::ToSibling) {
       const IterDomains& logical = edge_.from->logical();
       const auto place = std::find(logical.begin(), logical.end(), id) - logical.begin();
-      images.push_back(edge_.to->logical().at(static_cast<size_t>(place)));
+      images_.push_back(edge_.to->logical().at(static_cast<size_t>(place)));
     } else if (edge_.direction == Direction::ToConsumer) {
-      if (const IterDomain* root = map_->consumer_of(id)) {
-        images = built_from(root, root_to_logical_, edge_.to->logical());
+      if (IterDomain* root = map_->consumer_of(id)) {
+        add_built_from(images_, root, root_to_logical_, edge_.to->logical());
       }
     } else {
-      for (const IterDomain* root : built_into(id, root_to_logical_, edge_.from->maybe_root())) {
+      roots_.clear();
+      add_built_into(roots_, id, root_to_logical_, edge_.from->maybe_root());
+      for (const IterDomain* root : roots_) {
         if (IterDomain* image = map_->producer_of(root)) {
-          images.push_back(image);
+          images_.push_back(image);
         }
       }
     }
-    return images;
   }
 
   const TreeEdge& edge_;
   LostElements& lost_elements_;
   std::optional<PairwiseDomainMap> map_;
   std::vector<Expr*> root_to_logical_;
+  IterDomains images_; // of the last axis that was asked for, and its roots
+  IterDomains roots_;
 };
 
 struct Candidate {
@@ -167,7 +184,7 @@ Candidate make_candidate(
     const TreeEdge& edge, const Carried& carried, LostElements& lost_elements) {
   Candidate candidate{.edge = edge, .carried = {}};
   candidate.carried.reserve(carried.size());
-  const AxisStep step(edge, lost_elements);
+  AxisStep step(edge, lost_elements);
   for (const CarriedAxis& axis : carried) {
     candidate.carried.push_back(step(axis));
     const CarriedAxis& next = candidate.carried.back();
@@ -194,26 +211,22 @@ std::vector<TreeEdge> edges_from(TensorView* tensor) {
       edges.push_back({tensor, producer, Direction::ToProducer});
     }
   }
-  std::unordered_set<const TensorView*> seen;
-  for (const Expr* use : tensor->uses()) {
-    for (TensorView* consumer : tensor_outputs(use)) {
-      if (seen.insert(consumer).second) {
-        edges.push_back({tensor, consumer, Direction::ToConsumer});
-      }
-    }
+  for (TensorView* consumer : tensor->consumers()) {
+    edges.push_back({tensor, consumer, Direction::ToConsumer});
   }
   return edges;
 }
 
 std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may_take) {
   std::vector<TreeEdge> tree;
-  std::unordered_set<const TensorView*> reached{reference};
+  Numbering<const TensorView*> reached;
+  reached.add(reference);
   std::vector<Candidate> candidates; // a heap
   LostElements lost_elements;
   int64_t number = 0;
   const auto grow_from = [&](TensorView* tensor, const Carried& carried, int64_t distance) {
     for (const TreeEdge& edge : edges_from(tensor)) {
-      if (reached.count(edge.to) == 0 && (may_take == nullptr || may_take(edge))) {
+      if (!reached.find(edge.to).has_value() && (may_take == nullptr || may_take(edge))) {
         Candidate candidate = make_candidate(edge, carried, lost_elements);
         candidate.distance = distance + 1;
         candidate.number = number++;
@@ -231,7 +244,7 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
     std::ranges::pop_heap(candidates, std::less<>());
     const Candidate best = std::move(candidates.back());
     candidates.pop_back();
-    if (reached.insert(best.edge.to).second) {
+    if (reached.add(best.edge.to).second) {
       tree.push_back(best.edge);
       grow_from(best.edge.to, best.carried, best.distance);
     }

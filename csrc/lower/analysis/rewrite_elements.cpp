@@ -80,6 +80,9 @@ class Rewriter {
 
 std::vector<const TensorIndex*> elements_in(const Val* scalar) {
   std::vector<const TensorIndex*> elements;
+  if (!has_dependencies(*scalar)) {
+    return elements;
+  }
   for (const Val* val : dependencies(scalar)) {
     if (val->vtype() == ValType::TensorIndex) {
       elements.push_back(static_cast<const TensorIndex*>(val));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pointer_set.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/loop_model.h"
@@ -30,6 +31,9 @@ class HostValues {
   }
 
   bool knows(const Val* root) {
+    if (const auto known = known_.find(root); known != known_.end()) {
+      return known->second;
+    }
     std::vector<const Val*> pending{root};
     while (!pending.empty()) { // operands before what reads them, without recursion
       const Val* val = pending.back();
@@ -128,16 +132,28 @@ class IndexBounds {
     raise(elements(tensor.logical()));
     raise(elements(tensor.maybe_allocation()));
     raise(elements(tensor.loop()));
-    for (IterDomain* id : tensor.domain()->all_ids()) {
-      raise(elements({id}));
+    const IterDomains ids = tensor.domain()->all_ids();
+    for (const IterDomain* id : ids) {
+      raise(positions(id));
     }
     // The parts of a split may cover more than the axis: the last one is cut by a predicate.
-    for (const Expr* transform : tensor.domain()->all_exprs()) {
+    for_each_transform(ids, [&](const Expr& transform) {
       IterDomains parts;
-      for (Val* out : transform->outputs()) {
+      for (Val* out : transform.outputs()) {
         parts.push_back(static_cast<IterDomain*>(out));
       }
       raise(elements(parts));
+    });
+  }
+
+  /// The transforms of a domain that has `ids`.
+  template <typename Fn>
+  static void for_each_transform(const IterDomains& ids, const Fn& fn) {
+    for (const IterDomain* id : ids) {
+      const Expr* transform = id->definition();
+      if (transform != nullptr && transform->outputs().front() == id) {
+        fn(*transform);
+      }
     }
   }
 
@@ -274,23 +290,22 @@ class IndexBounds {
       });
     };
     for (const TensorView* tensor : tensors_) {
-      for (const IterDomain* id : tensor->domain()->all_ids()) {
+      const IterDomains ids = tensor->domain()->all_ids();
+      for (const IterDomain* id : ids) {
         pending.insert(pending.end(), {id->start(), id->extent(), id->maybe_expanded_extent()});
         sizes.insert({id->extent(), id->maybe_expanded_extent()});
       }
-      for (const Expr* transform : tensor->domain()->all_exprs()) {
-        push_attributes(*transform);
-      }
+      for_each_transform(ids, push_attributes);
     }
     for (const Expr* expr : kernel_.exprs()) {
       pending.insert(pending.end(), expr->inputs().begin(), expr->inputs().end());
       push_attributes(*expr);
     }
-    std::unordered_set<const Val*> seen; // only looked up
+    PointerSet<Val> seen;
     while (!pending.empty()) {
       Val* val = pending.back();
       pending.pop_back();
-      if (!val->is_scalar() || !seen.insert(val).second) {
+      if (!val->is_scalar() || !seen.insert(val)) {
         continue;
       }
       if (val->dtype() == DataType::Index && values_.knows(val)) {
