@@ -1,38 +1,36 @@
 // Reduction over threads of a block and over the blocks of its cluster.
 //
 // Threads of a block that agree in the dimensions that are not reduced form a segment. Each segment
-// sends what it has to every block of the cluster, one value for each of its warps if it consists
-// of whole ones; every block combines all of them in the same order and has the same result.
+// sends what it has to every block of the cluster, in one message; every block combines the values
+// of all blocks in the same order and has the same result. Of a segment of whole warps, the first
+// warp sends and waits, and the others wait for it.
 //
-// Scratch, in the shared memory of each block: one value per thread, for segments that are no whole
-// warps; then, for each of two turns (cluster_sync.cuh), [block of the cluster][segment][warp].
+// Scratch, in the shared memory of each block: one value per thread, with which threads of the
+// block combine; then, for each of two turns (cluster_sync.cuh), [block of the cluster][segment].
 //
 // provides: cluster_reduce cluster_reduce_welford
 // requires: types thread_index shuffle vector reduce_ops welford block_reduce cluster_sync
 #pragma once
 
-/// The values that every segment (or warp) of a cluster sends.
+/// The values that every segment of a cluster sends.
 template <typename T>
 struct ClusterParts {
   static constexpr unsigned kWords = (sizeof(T) + 3) / 4;
+  static constexpr unsigned kSent = kWords <= 2 ? kWords : (kWords + 3) / 4 * 4;
   unsigned* first;
-  unsigned parts_of_block;
+  unsigned segments;
   unsigned barrier; // which counts them
 
-  NVF_FUNCTION unsigned* at(unsigned block, unsigned part) const {
-    return first + (block * parts_of_block + part) * kWords;
+  NVF_FUNCTION unsigned* at(unsigned block, unsigned segment) const {
+    return first + (block * segments + segment) * kSent;
   }
-  NVF_FUNCTION void send(unsigned to_block, unsigned part, T value) const {
-    unsigned words[kWords] = {};
+  NVF_FUNCTION void send(unsigned to_block, unsigned segment, T value) const {
+    unsigned words[kSent] = {};
     memcpy(words, &value, sizeof(T));
-    const unsigned address = shared_address(at(block_of_cluster(), part));
-#pragma unroll
-    for (unsigned i = 0; i < kWords; ++i) {
-      send_to_block(to_block, address + 4 * i, words[i], barrier);
-    }
+    send_to_block(to_block, shared_address(at(block_of_cluster(), segment)), words, barrier);
   }
-  NVF_FUNCTION T received(unsigned block, unsigned part) const {
-    const unsigned* from = at(block, part);
+  NVF_FUNCTION T received(unsigned block, unsigned segment) const {
+    const unsigned* from = at(block, segment);
     unsigned words[kWords];
 #pragma unroll
     for (unsigned i = 0; i < kWords; ++i) {
@@ -44,14 +42,69 @@ struct ClusterParts {
   }
 };
 
-/// The values, and `none`, in their order.
-template <unsigned kCount, typename T, typename Op>
-NVF_FUNCTION T combine_values(const T (&values)[kCount], T none, Op op) {
-#pragma unroll
-  for (unsigned i = 0; i < kCount; ++i) {
-    none = op(none, values[i]);
+/// Segments of `warps` whole warps. `slots`: one for each warp, and one for the result; others for
+/// the next turn.
+template <unsigned kBlocks, typename T, typename Op>
+NVF_FUNCTION T combine_in_first_warp(
+    T value,
+    T none,
+    Op op,
+    T* slots,
+    unsigned warps,
+    unsigned member,
+    unsigned segment,
+    const ClusterParts<T>& parts,
+    const ClusterTurns& turns) {
+  const unsigned lane = member % kWarpSize;
+  const bool is_first = member < kWarpSize;
+  value = warp_combine(value, op);
+  if (warps > 1) {
+    if (lane == 0) {
+      slots[member / kWarpSize] = value;
+    }
+    block_barrier();
   }
-  return none;
+  turns.wait_for_others();
+  if (is_first) {
+    if (warps > 1) {
+      value = warp_combine(lane < warps ? slots[lane] : none, op);
+    }
+    if (lane < kBlocks) {
+      parts.send(lane, segment, value);
+    }
+    turns.meet();
+    value = warp_combine(lane < kBlocks ? parts.received(lane, segment) : none, op);
+  }
+  if (warps > 1) {
+    if (member == 0) {
+      slots[warps] = value;
+    }
+    block_barrier();
+    value = slots[warps];
+  }
+  return value;
+}
+
+/// Other segments: each thread waits.
+template <unsigned kBlocks, typename T, typename Op>
+NVF_FUNCTION T combine_what_blocks_send(
+    T value,
+    Op op,
+    unsigned member,
+    unsigned members,
+    unsigned segment,
+    const ClusterParts<T>& parts,
+    const ClusterTurns& turns) {
+  turns.wait_for_others();
+  for (unsigned block = member; block < kBlocks; block += members) {
+    parts.send(block, segment, value);
+  }
+  turns.meet();
+  value = parts.received(0, segment);
+  for (unsigned block = 1; block < kBlocks; ++block) {
+    value = op(value, parts.received(block, segment));
+  }
+  return value;
 }
 
 /// `none`: combined with any value, it leaves that. `kBlocks`: of the cluster.
@@ -64,46 +117,24 @@ NVF_FUNCTION T combine_in_cluster(T value, T none, Op op, void* scratch, Cluster
   const unsigned segment = thread_position<!kX, !kY, !kZ>();
   const bool rows_are_warps = kX && block_size_x() % kWarpSize == 0;
   const bool is_in_warps = rows_are_warps || (segments == 1 && members % kWarpSize == 0);
-  const unsigned warps = is_in_warps ? members / kWarpSize : 1; // that send, of a segment
-  if (is_in_warps) {
-    value = warp_combine(value, op);
-  } else if (members > 1) {
-    value = combine_in_shared<kX, kY, kZ>(value, op, static_cast<T*>(scratch));
-  }
   const unsigned skipped = (threads * sizeof(T) + 15) / 16 * 16;
-  const unsigned half = kBlocks * segments * warps * ClusterParts<T>::kWords;
+  const unsigned half = kBlocks * segments * ClusterParts<T>::kSent;
   auto* words = reinterpret_cast<unsigned*>(static_cast<char*>(scratch) + skipped);
-  words += turns.begin(4 * half) * half;
-  const ClusterParts<T> parts = {words, segments * warps, turns.barrier()};
-  const unsigned first_part = segment * warps;
+  T* slots = static_cast<T*>(scratch);
+  if (!is_in_warps && members > 1) {
+    value = combine_in_shared<kX, kY, kZ>(value, op, slots);
+  }
+  const unsigned turn = turns.begin(4 * half);
+  const ClusterParts<T> parts = {words + turn * half, segments, turns.barrier()};
   if (is_in_warps) {
-    if (member % kWarpSize < kBlocks) {
-      parts.send(member % kWarpSize, first_part + member / kWarpSize, value);
-    }
+    const unsigned warps = members / kWarpSize;
+    T* of_turn = slots + (turn * segments + segment) * (warps + 1);
+    value = combine_in_first_warp<kBlocks>(
+        value, none, op, of_turn, warps, member, segment, parts, turns);
   } else {
-    for (unsigned block = member; block < kBlocks; block += members) {
-      parts.send(block, first_part, value);
-    }
+    value = combine_what_blocks_send<kBlocks>(value, op, member, members, segment, parts, turns);
   }
-  turns.meet();
-  if (is_in_warps) {
-    // Lane w combines what warp w of every block sent: no index has to be divided.
-    const unsigned lane = member % kWarpSize;
-    value = none;
-    if (lane < warps) {
-      T values[kBlocks];
-#pragma unroll
-      for (unsigned block = 0; block < kBlocks; ++block) {
-        values[block] = parts.received(block, first_part + lane);
-      }
-      value = combine_values(values, none, op);
-    }
-    return warp_combine(value, op);
-  }
-  value = parts.received(0, first_part);
-  for (unsigned block = 1; block < kBlocks; ++block) {
-    value = op(value, parts.received(block, first_part));
-  }
+  turns.end();
   return value;
 }
 

@@ -47,21 +47,6 @@ NVF_FUNCTION Group<T, T> warp_combine(Group<T, T> value, SumAboutMaximum<Powers>
   const T maximum = warp_combine(value.value, ReduceMax());
   return {maximum, {warp_combine(op.sum_about(maximum, value), ReduceAdd())}};
 }
-template <unsigned kCount, typename Powers, typename T>
-NVF_FUNCTION Group<T, T> combine_values(
-    const Group<T, T> (&values)[kCount], Group<T, T> none, SumAboutMaximum<Powers> op) {
-  T maximum = none.value;
-#pragma unroll
-  for (unsigned i = 0; i < kCount; ++i) {
-    maximum = ReduceMax()(maximum, values[i].value);
-  }
-  T sum = none.rest.value;
-#pragma unroll
-  for (unsigned i = 0; i < kCount; ++i) {
-    sum += op.sum_about(maximum, values[i]);
-  }
-  return {maximum, {sum}};
-}
 
 /// As cluster_reduce_group. The sum is NaN if the maximum is infinite: so are exponentials about
 /// it.

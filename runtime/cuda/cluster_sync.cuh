@@ -8,6 +8,11 @@
 NVF_FUNCTION void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
+/// The same of a thread that has written nothing that others read: it does not wait until what it
+/// wrote is seen.
+NVF_FUNCTION void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
 NVF_FUNCTION void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
@@ -19,31 +24,56 @@ NVF_FUNCTION unsigned block_of_cluster() {
   return block;
 }
 
-/// Write to the shared memory of another block: where `address` lies in this one. Its barrier that
-/// lies where `barrier` does gets these bytes.
-NVF_FUNCTION void send_to_block(unsigned block, unsigned address, unsigned word, unsigned barrier) {
-  asm volatile(
-      "{\n"
-      "  .reg .b32 remote, remote_barrier;\n"
-      "  mapa.shared::cluster.u32 remote, %0, %2;\n"
-      "  mapa.shared::cluster.u32 remote_barrier, %1, %2;\n"
-      "  st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32"
-      " [remote], %3, [remote_barrier];\n"
-      "}"
-      :
-      : "r"(address), "r"(barrier), "r"(block), "r"(word)
-      : "memory");
+/// The address of what lies at `address`, in the shared memory of a block of the cluster.
+NVF_FUNCTION unsigned address_in_block(unsigned block, unsigned address) {
+  unsigned remote = 0;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(block));
+  return remote;
+}
+
+/// Write 1, 2 or a multiple of 4 words, aligned to as many as one message has, to another block: to
+/// where `address` lies in this one. Its barrier that lies where `barrier` does gets these bytes.
+template <unsigned kWords>
+NVF_FUNCTION void send_to_block(
+    unsigned block, unsigned address, const unsigned (&words)[kWords], unsigned barrier) {
+  const unsigned to = address_in_block(block, address);
+  const unsigned there = address_in_block(block, barrier);
+  if constexpr (kWords == 1) {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %2, [%1];"
+                 :
+                 : "r"(to), "r"(there), "r"(words[0])
+                 : "memory");
+  } else if constexpr (kWords == 2) {
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%0], {%2, %3}, [%1];"
+        :
+        : "r"(to), "r"(there), "r"(words[0]), "r"(words[1])
+        : "memory");
+  } else {
+    static_assert(kWords % 4 == 0, "messages have 1, 2 or 4 words");
+#pragma unroll
+    for (unsigned i = 0; i < kWords; i += 4) {
+      asm volatile(
+          "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32"
+          " [%0], {%2, %3, %4, %5}, [%1];"
+          :
+          : "r"(to + 4 * i), "r"(there), "r"(words[i]), "r"(words[i + 1]), "r"(words[i + 2]),
+            "r"(words[i + 3])
+          : "memory");
+    }
+  }
 }
 
 /// Turns at which the blocks of a cluster exchange values. A turn is: send to the memory of all
 /// blocks, wait until what they sent is in the own memory, read it. Every thread of the cluster
-/// takes every turn. A barrier in each block counts the bytes, so that nobody waits for stores that
-/// belong to no turn, as those of results: a barrier of the whole cluster would.
+/// takes every turn. A barrier in each block counts the bytes, so that no thread waits for stores
+/// that belong to no turn, as those of results: a barrier of the whole cluster would.
 ///
 /// No block sends to one that has not begun: before the first turn all of them wait, having arrived
 /// when the kernel began. Nor to one that has ended: a block ends after it has got all of its last
 /// turn. Memory and barrier of turn i are used again in turn i + 2: a thread that sends then has
-/// got what all warps sent in turn i + 1, which they did after they had read that of turn i.
+/// got what all blocks sent in turn i + 1, which they did after they had read that of turn i.
+/// Some threads of a block may wait for the others at its barrier instead.
 struct ClusterTurns {
   unsigned turn;
   unsigned barriers; // the address of the first of two
@@ -56,7 +86,7 @@ struct ClusterTurns {
       init_barrier(barriers + 8, 1);
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    cluster_arrive();
+    cluster_arrive_relaxed();
   }
   NVF_FUNCTION ~ClusterTurns() {
     if (turn == 0) {
@@ -72,19 +102,24 @@ struct ClusterTurns {
   }
   /// Before a turn in which the block gets `bytes`; which of the two halves of the memory they are
   /// sent to.
-  NVF_FUNCTION unsigned begin(unsigned bytes) {
-    if (turn == 0) {
-      cluster_wait();
-    }
+  NVF_FUNCTION unsigned begin(unsigned bytes) const {
     if (thread_position<true, true, true>() == 0) {
       expect_bytes(barrier(), bytes);
       arrive_at_barrier(barrier());
     }
     return turn % 2;
   }
-  /// Wait for what all blocks send in this turn, which ends it.
-  NVF_FUNCTION void meet() {
+  /// Before a thread sends: all blocks have begun.
+  NVF_FUNCTION void wait_for_others() const {
+    if (turn == 0) {
+      cluster_wait();
+    }
+  }
+  /// Wait for what all blocks send in this turn.
+  NVF_FUNCTION void meet() const {
     wait_for_phase(barrier(), turn / 2, "a turn of the cluster");
+  }
+  NVF_FUNCTION void end() {
     ++turn;
   }
 };

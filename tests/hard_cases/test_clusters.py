@@ -150,8 +150,7 @@ def test_complex_numbers(target):
     assert torch.equal(out, x.sum(1))
 
 
-@pytest.mark.parametrize(("blocks", "threads"), [(4, 24), (4, 64), (8, 1024)])
-def test_moments(target, blocks, threads):
+def moments(blocks, threads):
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         mean, deviations, n = fd.ops.welford(x, [1])
@@ -166,7 +165,12 @@ def test_moments(target, blocks, threads):
         clustered(partial, 1)
         fd.sched.parallelize_like(partial)
         fd.sched.inline_most()
-    compiled = Compiled(fd)
+    return fd
+
+
+@pytest.mark.parametrize(("blocks", "threads"), [(4, 24), (4, 64), (8, 1024)])
+def test_moments(target, blocks, threads):
+    compiled = Compiled(moments(blocks, threads))
     for m, k in PAIRS:
         x = numbers(m, k, device=target)
         wide = x.double()
@@ -392,9 +396,26 @@ def test_threads_exchange_through_distributed_shared_memory():
         ptx = compile_cuda_source(source, architecture="compute_90").decode()
         barriers = re.findall(r"barrier\.cluster\.(\w+)", ptx)
         assert barriers == ["arrive", "wait"]  # when the kernel begins: turns wait for bytes
+        assert "barrier.cluster.arrive.relaxed" in ptx  # no fence before the first load
         assert "mapa.shared::cluster" in ptx
         assert "st.async" in ptx
         assert ".local" not in ptx
+
+
+def words_of_messages(fd: FusionDefinition) -> list[int]:
+    """The words of each message that a block sends to another one, as PTX has them."""
+    texts = fd.fusion.compile_cuda()
+    found = re.findall(r"st\.async\S*?complete_tx::bytes(?:\.v(\d))?\.u32", texts.ptx)
+    return [int(lanes or 1) for lanes in found]
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="compiles")
+def test_a_block_sends_one_message_to_each_other() -> None:
+    """Warps combine first. A maximum and a sum travel together, a mean with its squares and counts
+    in a few words more than a message has."""
+    assert words_of_messages(row_reduction("sum", 8, 256)) == [1]
+    assert words_of_messages(softmax(8, 256)) == [2]
+    assert words_of_messages(moments(8, 1024)) == [4, 4]
 
 
 def test_scratch_of_a_cluster_lies_over_nothing():

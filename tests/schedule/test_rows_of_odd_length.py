@@ -129,7 +129,7 @@ def test_other_rows_stay_in_registers(rows: int, columns: int, dtype: torch.dtyp
 
 
 def test_random_numbers_are_not_drawn_again() -> None:
-    """What cannot be computed in each pass stays in registers, whatever its length."""
+    """What cannot be computed in each pass is kept as it was computed."""
     with FusionDefinition() as fd:
         ops = fd.ops
         x = fd.define_tensor([-1, 237533], contiguity=True, dtype=DataType.Half)
@@ -140,7 +140,8 @@ def test_random_numbers_are_not_drawn_again() -> None:
     inputs = [torch.empty(307, 237533, dtype=torch.float16)]
     params = schedule.compute_heuristics(fd.fusion, INNER, inputs, "cuda")
     assert params.blocks_per_cluster > 1
-    assert not params.keeps_rows_in_shared_memory
+    assert params.keeps_rows_in_shared_memory
+    assert not params.project_persistent_buffers
 
 
 @pytest.mark.parametrize("shape", [(264, 30297), (33, 250_001)], ids=str)

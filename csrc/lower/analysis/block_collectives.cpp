@@ -49,26 +49,29 @@ std::vector<int64_t> other_dims(const std::vector<int64_t>& dims) {
   return others;
 }
 
+/// Bytes of the messages that carry so many: of one word, two or a multiple of four.
+int64_t bytes_of_messages(int64_t bytes) {
+  constexpr int64_t kWord = 4;
+  const int64_t words = (bytes + kWord - 1) / kWord;
+  return kWord * (words <= 2 ? words : (words + 3) / 4 * 4);
+}
+
 /// Where there are hardware threads, each block has the values of its own threads, then twice the
-/// room for what every block of the cluster sends: one value for each thread that is not reduced,
-/// or one for each warp (runtime/cuda/cluster_reduce.cuh). Where there are none, one block has what
-/// all threads of the cluster contribute.
+/// room for what every block of the cluster sends: one value for each thread that is not reduced
+/// (runtime/cuda/cluster_reduce.cuh). Where there are none, one block has what all threads of the
+/// cluster contribute.
 Val* scratch_of_cluster(
     Kernel& kernel, const ClusterReduction& reduction, bool has_hardware_threads) {
-  constexpr int64_t kWord = 4; // bytes: values are sent in words
   const int64_t value = bytes_of_values(reduction.outs, reduction.is_welford);
-  const int64_t sent = (value + kWord - 1) / kWord * kWord;
   const int64_t blocks = cluster_size(kernel);
   Val* threads = threads_along(kernel, {0, 1, 2});
   if (!has_hardware_threads) {
     const auto bytes = static_cast<int64_t>(reduction.outs.size()) * kBytesOfElement;
     return scalar::mul(threads, kernel.new_index(blocks * bytes));
   }
-  constexpr Target kGpu = Target::cuda();
-  Val* warps = scalar::ceil_div(threads, kernel.new_index(kGpu.warp_size));
-  Val* kept = threads_along(kernel, other_dims(reduction.reduced_dims));
-  Val* received = scalar::mul(scalar::max(warps, kept), kernel.new_index(2 * blocks * sent));
-  Val* unit = kernel.new_index(kGpu.max_vector_bytes);
+  Val* segments = threads_along(kernel, other_dims(reduction.reduced_dims));
+  Val* received = scalar::mul(segments, kernel.new_index(2 * blocks * bytes_of_messages(value)));
+  Val* unit = kernel.new_index(Target::cuda().max_vector_bytes);
   Val* own = scalar::mul(threads, kernel.new_index(value));
   return scalar::add(scalar::mul(scalar::ceil_div(own, unit), unit), received);
 }

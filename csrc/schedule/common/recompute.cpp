@@ -22,7 +22,7 @@ enum class Repeated : uint8_t { Rows, PartsOfRows };
 /// the other.
 class PassSearch {
  public:
-  PassSearch(const FusionSummary& summary, Repeated repeated)
+  PassSearch(const FusionSummary& summary, Repeated repeated, const KeptRows& kept = {})
       : summary_(summary), reduced_(sources_of(summary.exact(), summary.problem()->reduced)) {
     for (const ReductionFacts& reduction : summary.reductions()) {
       reductions_.insert(reduction.expr);
@@ -32,7 +32,8 @@ class PassSearch {
         continue;
       }
       rows_.insert(tensor);
-      if (repeated == Repeated::Rows || lacks_reduced_axes(tensor)) {
+      const bool is_kept = std::ranges::find(kept, tensor) != kept.end();
+      if (repeated == Repeated::Rows ? !is_kept : lacks_reduced_axes(tensor)) {
         repeated_.insert(tensor);
       }
     }
@@ -78,6 +79,14 @@ class PassSearch {
     }
     return passes;
   }
+  /// Whether later passes begin with a tensor of the first one: it meets the result of a reduction.
+  [[nodiscard]] bool is_first_row(const TensorView* tensor) const {
+    const auto meets_result = [&](const Expr* use) {
+      return !is_reduction(use) && first_pass(use) > 0;
+    };
+    return rows_.contains(tensor) && depth(tensor) == 0 && has_all_axes(tensor) &&
+           passes(tensor).contains(0) && std::ranges::any_of(tensor->uses(), meets_result);
+  }
   /// The pass that keeps the tensor itself.
   [[nodiscard]] int64_t own_pass(const TensorView* tensor) const {
     return tensor->is_fusion_output() ? depth(tensor) : *passes(tensor).begin();
@@ -90,10 +99,16 @@ class PassSearch {
       return reduced_.contains(summary_.exact().group(axis));
     });
   }
-  [[nodiscard]] bool lacks_reduced_axes(const TensorView* tensor) const {
-    return std::ranges::any_of(summary_.problem()->reduced, [&](const IterDomain* axis) {
+  [[nodiscard]] bool lacks(const TensorView* tensor, const IterDomains& axes) const {
+    return std::ranges::any_of(axes, [&](const IterDomain* axis) {
       return !axis->is_broadcast() && !has_axis(summary_.exact(), tensor, axis);
     });
+  }
+  [[nodiscard]] bool lacks_reduced_axes(const TensorView* tensor) const {
+    return lacks(tensor, summary_.problem()->reduced);
+  }
+  [[nodiscard]] bool has_all_axes(const TensorView* tensor) const {
+    return !lacks_reduced_axes(tensor) && !lacks(tensor, summary_.problem()->kept);
   }
 
   [[nodiscard]] int64_t depth(const TensorView* tensor) const {
@@ -134,8 +149,9 @@ class PassSearch {
   std::unordered_map<const TensorView*, Passes> passes_;
 };
 
-std::optional<Refusal> find_unrepeatable(const FusionSummary& summary, Repeated repeated) {
-  const PassSearch search(summary, repeated);
+std::optional<Refusal> find_unrepeatable(
+    const FusionSummary& summary, Repeated repeated, const KeptRows& kept = {}) {
+  const PassSearch search(summary, repeated, kept);
   for (const Expr* expr : summary.exprs()) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
     const bool is_needed_twice =
@@ -153,9 +169,9 @@ std::optional<Refusal> find_unrepeatable(const FusionSummary& summary, Repeated 
   return std::nullopt;
 }
 
-void recompute(FusionSummary& summary, Repeated repeated) {
-  check(find_unrepeatable(summary, repeated));
-  const PassSearch search(summary, repeated);
+void recompute(FusionSummary& summary, Repeated repeated, const KeptRows& kept = {}) {
+  check(find_unrepeatable(summary, repeated, kept));
+  const PassSearch search(summary, repeated, kept);
   std::map<std::pair<const TensorView*, int64_t>, TensorView*> versions; // only looked up
   const auto version = [&](TensorView* tensor, int64_t pass) {
     const auto found = versions.find({tensor, pass});
@@ -189,16 +205,28 @@ void recompute(FusionSummary& summary, Repeated repeated) {
 
 } // namespace
 
-std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
-  return find_unrepeatable(summary, Repeated::Rows);
+KeptRows rows_of_first_pass(const FusionSummary& summary) {
+  const PassSearch search(summary, Repeated::Rows);
+  KeptRows found;
+  for (TensorView* tensor : summary.computed()) {
+    if (search.is_first_row(tensor)) {
+      found.push_back(tensor);
+    }
+  }
+  return found;
+}
+
+std::optional<Refusal> find_unrepeatable(const FusionSummary& summary, const KeptRows& kept) {
+  return find_unrepeatable(summary, Repeated::Rows, kept);
 }
 
 std::optional<Refusal> find_unrepeatable_part(const FusionSummary& summary) {
   return find_unrepeatable(summary, Repeated::PartsOfRows);
 }
 
-std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary) {
-  const PassSearch search(summary, Repeated::Rows);
+std::vector<const TensorView*> inputs_of_several_passes(
+    const FusionSummary& summary, const KeptRows& kept) {
+  const PassSearch search(summary, Repeated::Rows, kept);
   std::vector<const TensorView*> found;
   for (const TensorAccess& access : summary.problem()->accesses) {
     const bool is_row = !access.is_output && !access.is_lookup() && access.has_all_axes;
@@ -222,8 +250,8 @@ std::vector<const TensorView*> parts_of_several_passes(const FusionSummary& summ
   return found;
 }
 
-void recompute_in_each_pass(FusionSummary& summary) {
-  recompute(summary, Repeated::Rows);
+void recompute_in_each_pass(FusionSummary& summary, const KeptRows& kept) {
+  recompute(summary, Repeated::Rows, kept);
 }
 
 void recompute_parts_in_each_pass(FusionSummary& summary) {

@@ -72,15 +72,15 @@ ElementBytes bytes_of_element(const FusionSummary& summary, const VectorWidths& 
 }
 
 /// Shared memory of a block for values that its threads, and the blocks of its cluster, send each
-/// other: each reduction of rows has a value for each thread, and for each warp of the cluster two.
+/// other: each reduction of rows has a value for each thread, and for each block of the cluster
+/// two.
 int64_t scratch_bytes(const FusionSummary& summary, const RowLayout& row) {
   const std::vector<const ReductionFacts*> outer = outer_reductions(summary);
-  const int64_t warps = row.warps * row.cluster;
   int64_t bytes = 0;
   for (const ReductionFacts& facts : summary.reductions()) {
     if (std::ranges::find(outer, &facts) == outer.end()) {
       bytes += std::max(size_bytes(facts.out->dtype()), kRegisterBytes) *
-               (row.warps * row.threads + 2 * warps);
+               (row.warps * row.threads + 2 * row.cluster);
     }
   }
   return bytes;
@@ -203,18 +203,20 @@ std::optional<RowLayout> find_row_of_cluster(
 }
 
 /// The layout of rows that stay in the shared memory of clusters of so many blocks: each pass loads
-/// what it needs of them, and of the columns that all rows share. One block has a multiprocessor.
+/// what it needs of them, and of the columns that all rows share. So many blocks of different rows
+/// have a multiprocessor: one computes while another waits.
 /// No value: there is no room, rows are fewer than clusters, or no vectors arrive ahead of their
 /// row: a kernel for rows and one for columns read vectors faster.
 std::optional<RowLayout> find_row_in_shared_memory(
     const FusionSummary& summary,
     const Target& target,
     const ProblemSizes& sizes,
-    int64_t cluster) {
+    int64_t cluster,
+    int64_t blocks_of_sm) {
   const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
   RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster, .is_in_shared_memory = true};
   const int64_t vectors = ceil_div(ceil_div(sizes.reduced, cluster), row.lanes);
-  const int64_t most_warps = target.max_threads_per_block / kWarp;
+  const int64_t most_warps = target.max_threads_per_block / (blocks_of_sm * kWarp);
   row.warps = std::min(bucket_above(ceil_div(vectors * row.lanes, kElements * kWarp)), most_warps);
   row.batches = ceil_div(vectors, row.warps * row.threads);
   row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
@@ -223,11 +225,12 @@ std::optional<RowLayout> find_row_in_shared_memory(
   const int64_t threads = row.warps * row.threads;
   const int64_t elements = row.batches * row.lanes; // of a thread
   const int64_t needed = elements * bytes.sums / kRegisterBytes + kRegistersBesideSums;
-  row.registers = registers_of_thread(target, target.registers_per_sm, threads, 1);
-  row.blocks = resident_clusters(target, 1, cluster);
+  row.registers = registers_of_thread(target, target.registers_per_sm, threads, blocks_of_sm);
+  row.blocks = resident_clusters(target, blocks_of_sm, cluster);
   const bool has_turns = sizes.kept > row.blocks;
-  const int64_t room =
-      target.max_shared_bytes - target.reserved_shared_bytes - scratch_bytes(summary, row);
+  const int64_t of_block =
+      std::min(target.max_shared_bytes, target.shared_bytes_per_sm / blocks_of_sm);
+  const int64_t room = of_block - target.reserved_shared_bytes - scratch_bytes(summary, row);
   const int64_t stage_bytes = threads * elements * bytes.streamed;
   const bool arrives_early = bytes.staged == bytes.streamed && has_turns;
   row.stages = arrives_early && kStages * stage_bytes <= room ? kStages : 1;
@@ -288,12 +291,16 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       return row;
     }
   }
-  // The largest clusters meet slowly: whole vectors are read faster twice, by a kernel for rows and
-  // one for columns.
+  // Where only the largest clusters hold a row, whole vectors are read faster twice, by a kernel
+  // for rows and one for columns. Twice as many blocks as it takes, two of each multiprocessor,
+  // wait less.
   const int64_t widest = sizes.vectors.lanes > 1 ? most : target.max_cluster_size;
   for (int64_t cluster = 2; cluster <= widest; cluster *= 2) {
-    if (const auto row = find_row_in_shared_memory(summary, target, sizes, cluster)) {
-      return row;
+    if (const auto row = find_row_in_shared_memory(summary, target, sizes, cluster, 1)) {
+      const auto halves = cluster == most && 2 * cluster <= target.max_cluster_size
+                              ? find_row_in_shared_memory(summary, target, sizes, 2 * cluster, 2)
+                              : std::nullopt;
+      return halves && halves->stages == row->stages ? halves : row;
     }
   }
   return std::nullopt;

@@ -120,15 +120,24 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   keep_arrays_in_scratch(summary.fusion());
 }
 
+/// What the first pass puts into shared memory for later ones, but inputs: nothing where each pass
+/// computes all it needs from inputs.
+KeptRows computed_rows_in_shared_memory(
+    const FusionSummary& summary, const ReductionParams& params) {
+  return params.keeps_rows_in_shared_memory && !params.project_persistent_buffers
+             ? rows_of_first_pass(summary)
+             : KeptRows{};
+}
+
 /// The tensors that load and store. Rows that are read again are loaded in each pass; else once,
 /// and kept as they are stored if each pass computes what it needs from them: in registers, or in
-/// shared memory, from where each pass loads them. Parts of rows are never kept.
+/// shared memory, from where each pass loads them, as it does `kept`. Parts of rows are never kept.
 std::vector<MovedTensor> move_global_tensors(
-    FusionSummary& summary, const ReductionParams& params) {
+    FusionSummary& summary, const ReductionParams& params, const KeptRows& kept) {
   const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
   const std::vector<const TensorView*> parts = parts_of_several_passes(summary);
   if (params.project_persistent_buffers || params.keeps_rows_in_shared_memory) {
-    recompute_in_each_pass(summary);
+    recompute_in_each_pass(summary, kept);
   } else {
     recompute_parts_in_each_pass(summary);
   }
@@ -192,8 +201,12 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   Fusion& fusion = summary.fusion();
   const int64_t lanes = lanes_of(params);
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
-  const std::vector<MovedTensor> moved = move_global_tensors(summary, params);
+  const KeptRows kept = computed_rows_in_shared_memory(summary, params);
+  const std::vector<MovedTensor> moved = move_global_tensors(summary, params, kept);
   const std::vector<MovedTensor> rows = keep_rows_in_shared_memory(problem, params, widths, moved);
+  for (TensorView* row : kept) {
+    row->set_memory_type(MemoryType::Shared);
+  }
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
   transform::transform_like(loops.tensor());
@@ -208,7 +221,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
       loads.push_back(each.tensor);
     }
   }
-  std::vector<TensorView*> copies; // of all vectors of a thread, before the first is loaded
+  std::vector<TensorView*> copies; // the rows of a thread, before the first vector is loaded
   // Outside of what a cluster shares as well: there, passes before and behind an exchange would
   // share a loop with the row, and no pass could be inlined into its reduction.
   const int64_t of_row = bound.position(bound.has(Grid) ? Grid : Unroll);
@@ -216,6 +229,10 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     vectorize_access(row.tensor, widths[row.access], lanes);
     transform::inline_at(bound.tensor(), of_row, false, {row.tensor});
     copies.push_back(row.tensor);
+  }
+  for (TensorView* row : kept) {
+    transform::inline_at(bound.tensor(), of_row, false, {row});
+    copies.push_back(row);
   }
   group_where_possible(reductions);
   if (params.vectorize_iter_dom) {

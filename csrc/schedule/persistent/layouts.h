@@ -33,9 +33,10 @@ struct RowOfThreads {
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 
 /// A row that no vectors divide, in the shared memory of the blocks that would have it in
-/// registers, or of fewer: loads of single elements take many threads, and registers leave room for
-/// few. No value: registers are enough or as good, elements cannot be computed again in each pass,
-/// or even shared memory has no room.
+/// registers, or of fewer, or of more where two of these share a multiprocessor: loads of single
+/// elements take many threads, and registers leave room for few. As it is stored, or what the first
+/// pass computed of it. No value: registers are enough or as good, elements cannot be computed
+/// again in each pass, or even shared memory has no room.
 [[nodiscard]] std::optional<RowOfThreads> find_row_in_shared_memory(
     const FusionSummary& summary,
     const Target& target,
