@@ -116,6 +116,25 @@ void bind_fusion(nb::module_& m) {
       .def(
           "outputs", &Fusion::outputs, nb::sig("def outputs(self) -> list[TensorView]"),
           "Outputs in registration order, hidden ones included.")
+      .def(
+          "parallel_index", &Fusion::parallel_index, "type"_a,
+          R"(The index of a block or a thread, for ``TensorView.resize``.
+
+Parameters
+----------
+type : ParallelType
+    ``grid_x``, .., ``block_z``.
+
+Returns
+-------
+NamedScalar
+    The scalar, one for each index.
+
+Raises
+------
+UserError
+    If ``type`` is no hardware index.
+)")
       .def("vals", &Fusion::vals, "Every value of the fusion.")
       .def("exprs", &Fusion::exprs, "Expressions that lead to an output, operands before results.")
       .def(

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ir/meaning.h"
+#include "ir/shifted_axes.h"
 #include "python_text.h"
 #include "translated_tensors.h"
 
@@ -31,8 +32,11 @@ void append(IterDomains& ids, const IterDomains& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-/// `TensorView::resize` makes axes larger only; definitions can crop as well.
+/// `TensorView::resize` makes axes larger only, or shifts them; definitions can crop as well.
 bool is_growing(const Resize& resize) {
+  if (is_shift(resize)) {
+    return true;
+  }
   const auto is_width = [](const Val* width) {
     return width->is_const_int() && as_int(width->value()) >= 0;
   };

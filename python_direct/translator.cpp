@@ -65,9 +65,6 @@ void PythonTranslator::print_math() {
 }
 
 std::string PythonTranslator::text_of_scalar(Val* val) {
-  if (val->vtype() == ValType::NamedScalar) {
-    throw_untranslatable(*val, "a constant, or a scalar of the definition");
-  }
   for (Expr* expr : sorted_definitions({val})) {
     rebuilt_.insert(expr);
     const bool is_printed = print_expression(expr);
@@ -212,6 +209,14 @@ void PythonTranslator::print_scalar(Val* val) {
         {val}, PythonCall("fd.ops.size")
                    .arg(name_of(found->second.tv))
                    .keyword("dim", python_text(found->second.dim)));
+    return;
+  }
+  if (val->vtype() == ValType::NamedScalar) {
+    const ParallelType index = static_cast<const NamedScalar*>(val)->parallel_index();
+    if (index == ParallelType::Serial) {
+      throw_untranslatable(*val, "a constant, a scalar of the definition, or a hardware index");
+    }
+    assign({val}, PythonCall("fd.fusion.parallel_index").arg(python_text(index)));
     return;
   }
   assign(

@@ -21,6 +21,7 @@
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/powers_about_maxima.h"
+#include "lower/analysis/shifted_lanes.h"
 #include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
@@ -226,6 +227,8 @@ class CudaDialect final : public Dialect {
     if (const std::string hint = hint_argument(to);
         !hint.empty() && !repacks && (loads || stores)) {
       function = "copy_hinted<" + width + hint + ", " + memory_of(to) + ", " + memory_of(from);
+    } else if (loads && !stores && is_unaligned(printer.kernel(), to)) {
+      function = "load_unaligned<" + width + load;
     } else if (loads && !stores) {
       function = "load_vector<" + width + load + other_side(to);
     } else if (stores && !loads) {

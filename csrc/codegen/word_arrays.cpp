@@ -17,11 +17,12 @@ bool is_array_of_words(const Allocate& allocate) {
 } // namespace
 
 WordArrays::WordArrays(const Scope& body) {
-  visit(body, 0);
+  visit(body, 0, /*is_alternative=*/false);
 }
 
-/// `lanes`: of the vector that the statements stand for; 0: they are no vector.
-void WordArrays::visit(const Scope& scope, int64_t lanes) {
+/// `lanes`: of the vector that the statements stand for; 0: they are no vector. `is_alternative`:
+/// they run where a condition does not hold under which a vector may do the same.
+void WordArrays::visit(const Scope& scope, int64_t lanes, bool is_alternative) {
   for (const Expr* expr : scope) {
     if (const auto* allocate = expr->as<Allocate>();
         allocate != nullptr && is_array_of_words(*allocate)) {
@@ -29,14 +30,21 @@ void WordArrays::visit(const Scope& scope, int64_t lanes) {
     }
     for (const Val* out : expr->outputs()) {
       if (out->vtype() == ValType::TensorIndex) {
+        const TensorView* view = static_cast<const TensorIndex*>(out)->view();
         const bool is_filled = lanes > 0 && lanes % kOfWord == 0 && expr->is_a<LoadStoreOp>();
-        (is_filled ? filled_ : others_).insert(static_cast<const TensorIndex*>(out)->view());
+        if (is_filled) {
+          filled_.insert(view);
+        } else if (!is_alternative || !filled_.contains(view)) {
+          others_.insert(view);
+        }
       }
     }
     const auto* loop = expr->as<ForLoop>();
     const bool is_vector = loop != nullptr && loop->loop_kind == LoopKind::Vector;
+    const auto* branch = expr->as<IfThenElse>();
     for (const Scope* body : bodies_of(*expr)) {
-      visit(*body, is_vector ? as_int(loop->stop->value()) : lanes);
+      const bool is_else = branch != nullptr && body == &branch->else_body;
+      visit(*body, is_vector ? as_int(loop->stop->value()) : lanes, is_alternative || is_else);
     }
   }
 }

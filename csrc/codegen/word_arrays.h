@@ -18,13 +18,14 @@ class WordArrays {
   /// Requires: final statements. Cost: O(statements).
   explicit WordArrays(const Scope& body);
 
-  /// Whether `view` is an array of whole words in registers that nothing but vectors writes.
+  /// Whether `view` is an array of whole words in registers that nothing but vectors writes, or
+  /// elements where there is no whole vector.
   [[nodiscard]] bool contains(const TensorView* view) const {
     return arrays_.contains(view) && filled_.contains(view) && !others_.contains(view);
   }
 
  private:
-  void visit(const Scope& scope, int64_t lanes);
+  void visit(const Scope& scope, int64_t lanes, bool is_alternative);
 
   std::unordered_set<const TensorView*> arrays_; // in registers, as they are allocated
   std::unordered_set<const TensorView*> filled_; // by vectors of words

@@ -44,6 +44,10 @@ class IndexSimplifier::Impl {
  public:
   explicit Impl(Fusion& fusion) : emitter_(fusion), fusion_(fusion) {
     for (const Val* val : fusion.vals()) {
+      if (val->vtype() == ValType::NamedScalar &&
+          static_cast<const NamedScalar*>(val)->parallel_index() != ParallelType::Serial) {
+        nonnegative_.insert(val);
+      }
       if (val->vtype() != ValType::IterDomain) {
         continue;
       }
@@ -155,8 +159,11 @@ void IndexSimplifier::Impl::assume_divisible(Val* a, Val* b) {
 }
 
 bool IndexSimplifier::Impl::prove_divisible(Val* a, Val* b) {
-  const bool divides = algebra_->is_zero(algebra_->mod(read_in(a), read_in(b)));
-  return !algebra_->take_overflow() && divides;
+  const auto divides = [&](Sum sum) { return algebra_->is_zero(algebra_->mod(sum, read_in(b))); };
+  // x - x % b is b * (x / b).
+  const bool is_divisible =
+      divides(read_in(a)) || divides(algebra_->without_remainders(read_in(a)));
+  return !algebra_->take_overflow() && is_divisible;
 }
 
 /// Facts are asserted anew, divisibility first: it decides how ranges are written.

@@ -189,7 +189,8 @@ bool is_resized_apart(const TensorView* producer, const TensorView* consumer) {
   std::vector<const IterDomain*> resized;
   for (const Expr* expr : domain.all_exprs()) {
     const auto* resize = expr->as<Resize>();
-    if (resize != nullptr && std::find(shaping.begin(), shaping.end(), expr) == shaping.end()) {
+    if (resize != nullptr && !resize->out->is_broadcast() &&
+        std::find(shaping.begin(), shaping.end(), expr) == shaping.end()) {
       resized.push_back(resize->out);
     }
   }

@@ -6,6 +6,7 @@
 #include "ir/fusion.h"
 #include "ir/rules.h"
 #include "ir/scalar.h"
+#include "ir/shifted_axes.h"
 
 namespace nvfuser {
 namespace {
@@ -38,6 +39,33 @@ Val* resized_extent(IterDomain* in, Val* left, Val* right) {
   return scalar::cancelling_sum({left, in->maybe_expanded_extent(), right});
 }
 
+bool is_shift_by(const Val* left) {
+  return !hardware_indices_in(left).empty();
+}
+
+/// Blocks have shifts of their own; their threads agree, and all run as far.
+std::optional<Refusal> find_wrong_shift(const IterDomain* in, const Val* left, const Val* extent) {
+  for (const ParallelType index : hardware_indices_in(left)) {
+    if (!is_grid_dim(index)) {
+      return refuse(
+          {.headline = "The threads of a block cannot shift an axis differently",
+           .node = describe(in),
+           .expected = "a width that depends on grid_x, grid_y or grid_z",
+           .found = left->to_inline_string(),
+           .fix = "give each block one row, or rows whose shifts are equal"});
+    }
+  }
+  if (!hardware_indices_in(extent).empty()) {
+    return refuse(
+        {.headline = "The size of a resized axis differs between blocks",
+         .node = describe(in),
+         .expected = "widths whose sum depends on sizes only",
+         .found = extent->to_inline_string(),
+         .fix = "shift the axis: what one width adds, the other one lacks"});
+  }
+  return std::nullopt;
+}
+
 /// Positions added to an axis, or cut off it, run as the rest of the axis does.
 std::optional<Refusal> find_wrong_resized_axis(
     const IterDomain* in,
@@ -55,6 +83,12 @@ std::optional<Refusal> find_wrong_resized_axis(
               " + ", right->to_inline_string()},
          .fix = "pad the axis by less"});
   }
+  if (is_shift_by(left)) {
+    NVF_RETURN_REFUSAL(find_wrong_shift(in, left, extent));
+    if (type == in->iter_type()) {
+      return std::nullopt; // a loop of a schedule
+    }
+  }
   const bool is_other_size = extent->is_const_int() && !extent->is_one();
   if (!type || *type == IterType::Iteration || *type == IterType::Symbolic ||
       (*type == IterType::Broadcast && !is_other_size)) {
@@ -68,7 +102,7 @@ std::optional<Refusal> find_wrong_resized_axis(
        .fix = "leave iter_type out: it follows from the size"});
 }
 
-std::optional<Refusal> find_unresizable_axis(const IterDomain* axis) {
+std::optional<Refusal> find_unresizable_axis(const IterDomain* axis, const Val* left) {
   if (axis->maybe_partial()) {
     return refuse(
         {.headline = {"Cannot resize an axis with a start or a stop offset: ", axis->to_string()},
@@ -79,7 +113,8 @@ std::optional<Refusal> find_unresizable_axis(const IterDomain* axis) {
               axis->stop_offset()->to_inline_string()},
          .fix = "resize the axis that it was made from"});
   }
-  if (!axis->is_iteration() && !axis->is_broadcast() && !axis->is_symbolic_axis()) {
+  const bool is_shifted = axis->is_reduction() && is_shift_by(left);
+  if (!axis->is_iteration() && !axis->is_broadcast() && !axis->is_symbolic_axis() && !is_shifted) {
     return refuse(
         {.headline =
              {"Only iteration, broadcast and symbolic axes can be resized: ", axis->to_string()},
@@ -131,7 +166,7 @@ std::optional<Refusal> find_wrong_resize(
   if (left->is_zero() && right->is_zero()) {
     return std::nullopt;
   }
-  NVF_RETURN_REFUSAL(find_unresizable_axis(axis));
+  NVF_RETURN_REFUSAL(find_unresizable_axis(axis, left));
   return find_wrong_resized_axis(axis, left, right, resized_extent(axis, left, right), iter_type);
 }
 
@@ -216,12 +251,20 @@ IterDomain* resize_id(
   if (left->is_zero() && right->is_zero()) {
     return in;
   }
-  check(find_unresizable_axis(in));
+  check(find_unresizable_axis(in, left));
   Fusion& fusion = *in->fusion();
   fusion.check_contains(left);
   fusion.check_contains(right);
+  const bool is_shifted = is_shift_by(left);
+  if (is_shifted && in->is_broadcast()) { // the loops of other tensors run over their shifted axis
+    extent = in->extent();
+    iter_type = IterType::Broadcast;
+  }
   if (extent == nullptr) {
     extent = resized_extent(in, left, right);
+  }
+  if (!iter_type.has_value() && is_shifted) {
+    iter_type = in->iter_type();
   }
   check(find_wrong_resized_axis(in, left, right, extent, iter_type));
   if (!iter_type.has_value()) {
@@ -256,7 +299,9 @@ IterDomains replay_id_expr(const Expr* expr, const IterDomains& inputs) {
                    return {swizzle1d_id(inputs[0], e.parallel_type)};
                  },
                  [&](const Resize& e) -> IterDomains {
-                   return {resize_id(inputs[0], e.left, e.right, e.out->iter_type(), false)};
+                   return {resize_id(
+                       inputs[0], e.left, e.right,
+                       is_shift(e) ? inputs[0]->iter_type() : e.out->iter_type(), false)};
                  },
                  [&](const Expr& e) -> IterDomains {
                    throw InternalError(

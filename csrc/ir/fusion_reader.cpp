@@ -208,7 +208,7 @@ void FusionReader::read_val(ValType vtype) {
     case ValType::IterDomain: return read_axis();
     case ValType::TensorDomain: return read_domain();
     case ValType::TensorView: return read_tensor();
-    case ValType::NamedScalar:
+    case ValType::NamedScalar: return read_hardware_index();
     case ValType::TensorIndex:
       return in_.fail(std::string(enum_name(vtype)) + " is made by lowering only");
   }
@@ -254,6 +254,18 @@ void FusionReader::read_scalar() {
   } else {
     add(fusion_->new_constant(value, dtype));
   }
+}
+
+void FusionReader::read_hardware_index() {
+  ParallelType type{};
+  read_fields(type);
+  if (!in_.is_good()) {
+    return;
+  }
+  if (!is_hardware_index(type)) {
+    return in_.fail(std::string("no hardware index: ") + enum_name(type));
+  }
+  add(fusion_->parallel_index(type));
 }
 
 void FusionReader::read_axis() {

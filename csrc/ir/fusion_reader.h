@@ -46,6 +46,7 @@ class FusionReader {
   void read_record();
   void read_val(ValType vtype);
   void read_scalar();
+  void read_hardware_index();
   void read_axis();
   void read_domain();
   void read_tensor();

@@ -226,6 +226,11 @@ class FusionWriter {
       record.byte(static_cast<uint8_t>(val.dtype()));
       record.number(number_of(tensor->domain()));
       tensors_.push_back(tensor);
+    } else if (const auto* named = as<NamedScalar>(val, ValType::NamedScalar)) {
+      NVF_INVARIANT(
+          is_hardware_index(named->parallel_index()), "a hardware index: ", named->text_name());
+      record.byte(static_cast<uint8_t>(val.vtype()));
+      record.byte(static_cast<uint8_t>(named->parallel_index()));
     } else {
       write_scalar(record, val);
     }

@@ -46,9 +46,10 @@ inline constexpr size_t kNumExprKinds = 0 NVF_FOR_EACH_EXPR(NVF_COUNT_NODE);
 
 /// Whether definitions have expressions of this kind; all others are made by lowering.
 [[nodiscard]] bool is_written(ExprKind kind);
-/// Values of a definition: scalars, axes, domains and tensors.
+/// Values of a definition: scalars, axes, domains and tensors, and the hardware indices that loops
+/// are shifted by.
 [[nodiscard]] constexpr bool is_written(ValType type) {
-  return type != ValType::NamedScalar && type != ValType::TensorIndex;
+  return type != ValType::TensorIndex;
 }
 
 /// Every node that is written, with the names and types of its fields, and the members of their

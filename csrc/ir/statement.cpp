@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "ir/fusion.h"
 #include "ir/print.h"
 #include "ir/topo_sort.h"
@@ -117,7 +118,14 @@ ParallelType NamedScalar::parallel_dim() const {
 }
 
 NamedScalar* Fusion::parallel_index(ParallelType type) {
-  NVF_INVARIANT(is_hardware_index(type), "a hardware index: ", type);
+  if (!is_hardware_index(type)) {
+    throw UserError(
+        {.headline = {"No block and no thread has an index of parallel type ", type},
+         .node = "a scalar of the fusion",
+         .expected = "grid_x, grid_y, grid_z, block_x, block_y or block_z",
+         .found = {type},
+         .fix = "name the hardware index that the rows of a tensor are bound to"});
+  }
   return named_scalar(text(type), DataType::Index);
 }
 

@@ -4,8 +4,8 @@
 // An access to memory is one instruction because it is written as one: what is assigned in C++ the
 // compiler may take apart and not put together again, as it does where an index has 64 bits.
 //
-// provides: copy_vector fill_vector load_vector store_vector load_readonly Cache Memory
-// provides: load_readonly_where shared_address
+// provides: copy_vector fill_vector load_vector load_unaligned store_vector load_readonly Cache
+// provides: load_readonly_where shared_address Memory
 // requires: types
 #pragma once
 
@@ -144,6 +144,40 @@ NVF_FUNCTION void copy_vector(T* to, const T* from) {
 template <int kLanes, Cache kCache, Memory kTo = Memory::Registers, typename To, typename From>
 NVF_FUNCTION void load_vector(To* to, const From* from) {
   copy_vector<kLanes, kTo, Memory::Global, kCache>(to, from);
+}
+
+/// Elements at any place of global memory to registers: parts of two vectors, the aligned ones
+/// around their first byte and behind it, which must both be there.
+template <int kLanes, Cache kCache, typename T>
+NVF_FUNCTION void load_unaligned(T* to, const T* from) {
+  constexpr int kBytes = kLanes * sizeof(T);
+  constexpr int kAccess = kBytes < 16 ? kBytes : 16;
+  constexpr int kWords = kAccess / 4;
+  static_assert(kWords > 0, "vectors are whole words");
+  using Bits = typename BitsOf<kAccess>::Type;
+  const auto place = reinterpret_cast<unsigned long long>(from);
+  const unsigned byte = place % kAccess; // of the first element in its vector
+  const Bits* vectors = reinterpret_cast<const Bits*>(place - byte);
+  const unsigned bits = byte % 4 * 8;
+#pragma unroll
+  for (int i = 0; i < kBytes / kAccess; ++i) {
+    unsigned words[2 * kWords];
+    *reinterpret_cast<Bits*>(words) = load_bits<Memory::Global, kCache>(vectors + i);
+    *reinterpret_cast<Bits*>(words + kWords) = load_bits<Memory::Global, kCache>(vectors + i + 1);
+#pragma unroll
+    for (int step = kWords / 2; step > 0; step /= 2) { // by so many words, where that is asked for
+#pragma unroll
+      for (int word = 0; word < kWords + step; ++word) {
+        words[word] = byte & (4 * step) ? words[word + step] : words[word];
+      }
+    }
+#pragma unroll
+    for (int word = 0; word < kWords; ++word) {
+      const unsigned moved =
+          sizeof(T) % 4 == 0 ? words[word] : __funnelshift_r(words[word], words[word + 1], bits);
+      reinterpret_cast<unsigned*>(to)[i * kWords + word] = moved;
+    }
+  }
 }
 
 /// To global memory.

@@ -8,6 +8,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
+#include "ir/shifted_axes.h"
 
 namespace nvfuser {
 namespace {
@@ -39,8 +40,11 @@ IndexWalk::IndexWalk(
   }
   const std::vector<Expr*> shaping = exprs_between(tensor->maybe_root(), tensor->logical());
   for (Expr* expr : exprs) {
-    const bool is_shaping = std::find(shaping.begin(), shaping.end(), expr) != shaping.end();
-    if (expr->is_a<Resize>() && !is_shaping) {
+    const auto* resize = expr->as<Resize>();
+    // A shift is of the loops, also where a factored reduction has it before its logical domain.
+    const bool is_shaping = std::find(shaping.begin(), shaping.end(), expr) != shaping.end() &&
+                            (resize == nullptr || !is_shift(*resize));
+    if (resize != nullptr && !is_shaping) {
       resizes_.insert(exact_.disjoint_expr_sets().representative(expr));
     }
   }
@@ -470,7 +474,7 @@ class IndexWalk::HoleTests {
   }
 
   void follow_resize(const Resize& resize, bool is_backward) {
-    if (is_backward && resize.in->is_broadcast()) {
+    if (is_backward && resize.in->is_broadcast() && !resize.out->is_broadcast()) {
       test(resize.in, /*is_resized=*/true); // its one element has holes around it
     }
     const bool only_grows = walk_.simplifier_.prove_nonnegative(resize.left) &&

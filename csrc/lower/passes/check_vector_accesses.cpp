@@ -1,6 +1,7 @@
 #include "lower/passes/check_vector_accesses.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 
 #include "eval/simplify.h"
@@ -11,9 +12,12 @@
 #include "graph/val_graph.h"
 #include "ir/rules.h"
 #include "ir/scalar.h"
+#include "ir/shifted_axes.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/shifted_lanes.h"
 #include "lower/statements/element_statements.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 namespace {
@@ -74,6 +78,7 @@ class VectorCheck {
     NVF_RETURN_REFUSAL(find_wrong_width(tensor_));
     NVF_RETURN_REFUSAL(find_swizzled_lanes());
     TensorView* source = copied_operand(tensor_->definition());
+    NVF_RETURN_REFUSAL(find_unsuited_shift());
     if (reads_elsewhere(tensor_->definition())) {
       NVF_RETURN_REFUSAL(find_wrong_resized_source(source));
     } else {
@@ -192,6 +197,20 @@ class VectorCheck {
     return std::nullopt;
   }
 
+  /// The ends of shifted rows are copied element by element.
+  [[nodiscard]] std::optional<Refusal> find_unsuited_shift() const {
+    const bool has_elements =
+        !is_stored_in_pairs(tensor_) && !is_matrix_copy(tensor_->definition());
+    if (shift_of_lanes(kernel_, tensor_) == nullptr ||
+        (has_elements && !reads_elsewhere(tensor_->definition()))) {
+      return std::nullopt;
+    }
+    return refuse_lanes(
+        {"The vectors of a shifted axis can only be copied"},
+        {"a load or a store at the positions of the loops, of elements that have an address"},
+        {tensor_->definition()->op_name()}, {"do not vectorize this axis, or do not shift it"});
+  }
+
   [[nodiscard]] std::optional<Refusal> find_wrong_width(const TensorView* tensor) const {
     constexpr int64_t kByte = 8; // bits
     const int64_t bits = width_ * size_bits(tensor->dtype());
@@ -267,7 +286,9 @@ class VectorCheck {
     std::vector<int64_t> run;
     if (side->memory_type() == MemoryType::Global) {
       NVF_RETURN_REFUSAL(find_run(side, global_axes(side), run));
-      kernel_.launch.vector_accesses.push_back({buffer_of(side), tensor_, width_, run});
+      if (!run.empty()) { // else the load finds out where it begins
+        kernel_.launch.vector_accesses.push_back({buffer_of(side), tensor_, width_, run});
+      }
       return std::nullopt;
     }
     return find_run(side, stored_axes(kernel_, side), run);
@@ -354,7 +375,7 @@ class VectorCheck {
     if (const auto* resize = definition->as<Resize>();
         resize != nullptr && resize->out == current) {
       current = resize->in;
-      return require_divisible_resize(*resize);
+      return is_shift(*resize) ? std::nullopt : require_divisible_resize(*resize);
     }
     return refuse_lanes(
         {"A vectorized axis is not innermost in memory"},
@@ -362,7 +383,8 @@ class VectorCheck {
         {definition->to_string()}, {kInnermostFix});
   }
 
-  /// Walks from the lanes to the axes that address `side`; the positions merged into the run.
+  /// Walks from the lanes to the axes that address `side`; the positions merged into the run. None:
+  /// a load along a shifted axis may begin anywhere (is_unaligned).
   [[nodiscard]] std::optional<Refusal> find_run(
       TensorView* side, const IterDomains& axes, std::vector<int64_t>& run) {
     climbed_.clear();
@@ -388,6 +410,15 @@ class VectorCheck {
           {"the axis of stride 1 of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
     run = {position};
+    if (side->memory_type() == MemoryType::Global && shift_of_lanes(kernel_, tensor_) != nullptr) {
+      std::optional<Refusal> refusal = find_unaligned_rows(kernel_, tensor_, side, width_);
+      constexpr int64_t kWord = 32; // bits
+      const bool is_load = side != tensor_ && tensor_->memory_type() == MemoryType::Local &&
+                           width_ * size_bits(side->dtype()) >= kWord;
+      run.resize(refusal ? 0 : axes.size()); // a shift follows from all rows
+      std::iota(run.begin(), run.end(), 0);
+      return is_load ? std::nullopt : refusal;
+    }
     return std::nullopt;
   }
 

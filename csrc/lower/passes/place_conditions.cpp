@@ -15,10 +15,12 @@
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/matrix_copies.h"
+#include "lower/analysis/memory_layout.h"
 #include "lower/analysis/mma.h"
 #include "lower/analysis/owners.h"
 #include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/shifted_lanes.h"
 #include "lower/analysis/statement_facts.h"
 #include "lower/statements/element_statements.h"
 
@@ -104,6 +106,12 @@ bool may_trap(const Expr* statement) {
   }
 }
 
+/// Tests of a vector along a shifted axis, in which some lanes may be holes.
+struct LaneTests {
+  RangeTest first; // the first lane is no hole; those behind it are its neighbours
+  RangeTest whole; // all lanes can be moved at once
+};
+
 class ConditionPlacer {
  public:
   explicit ConditionPlacer(Kernel& kernel)
@@ -111,7 +119,7 @@ class ConditionPlacer {
         simplifier_(*kernel.simplifier),
         array_sizes_(array_sizes(kernel.body)),
         owners_(kernel) {
-    find_needed_tests(kernel.body, /*is_vectorized=*/false);
+    find_needed_tests(kernel.body, /*lanes=*/0);
   }
 
   /// `scope` with conditions. `is_decided`: a hoisted condition decided every range test already.
@@ -134,19 +142,24 @@ class ConditionPlacer {
     return found == needed_.end() ? std::vector<RangeTest>{} : found->second;
   }
 
-  void find_needed_tests(const Scope& scope, bool is_vectorized) {
+  /// `lanes`: of the vector that the statements are; 0: they are none.
+  void find_needed_tests(const Scope& scope, int64_t lanes) {
     std::vector<const Expr*> sums;
     std::vector<RangeTest> common; // of the other statements
     for (const Expr* expr : scope) {
       if (const auto* loop = expr->as<ForLoop>()) {
-        find_needed_tests(loop->body, is_vectorized || loop->loop_kind == LoopKind::Vector);
+        const bool is_vector = loop->loop_kind == LoopKind::Vector;
+        find_needed_tests(loop->body, is_vector ? as_int(loop->stop->value()) : lanes);
         continue;
       }
       const auto found = kernel_.tests.find(expr);
-      if (found == kernel_.tests.end() || runs_for_holes(*expr, is_vectorized)) {
+      if (found == kernel_.tests.end() || runs_for_holes(*expr, lanes > 0)) {
         continue;
       }
-      const std::vector<RangeTest>& tests = found->second.ranges;
+      std::vector<RangeTest> tests = found->second.ranges;
+      if (lanes > 0) {
+        test_lanes(*expr, lanes, tests);
+      }
       needed_[expr] = tests;
       if (combines_for_holes(*expr)) {
         sums.push_back(expr);
@@ -159,6 +172,46 @@ class ConditionPlacer {
         return !contains(common, test) && is_of_results(test, first_output(kernel_.origin.at(sum)));
       });
     }
+  }
+
+  /// Of a vector along a shifted axis, `tests` keep that it begins before the end of the axis. A
+  /// load may bring elements of other rows into holes, as far as there are any; a store may not.
+  void test_lanes(const Expr& statement, int64_t lanes, std::vector<RangeTest>& tests) {
+    const Resize* shift = shift_of_lanes(kernel_, first_output(kernel_.origin.at(&statement)));
+    if (shift == nullptr) {
+      return;
+    }
+    const auto first = std::ranges::find_if(tests, [&](const RangeTest& test) {
+      return test.may_be_negative && test.extent->same_as(shift->in->extent());
+    });
+    NVF_INVARIANT(first != tests.end(), "the first lane is tested: ", statement.to_string());
+    if (const std::optional<RangeTest> whole = test_of_vector(statement, lanes, *first)) {
+      lane_tests_[&statement] = {.first = *first, .whole = *whole};
+    }
+    first->may_be_negative = false;
+  }
+
+  /// Of what can be moved at once: a vector that is stored has no hole; one that is loaded ends
+  /// within the tensor; the two that one between them is loaded with lie within the row. None:
+  /// both sides are on chip, and have room for holes.
+  std::optional<RangeTest> test_of_vector(
+      const Expr& statement, int64_t lanes, const RangeTest& first) {
+    const auto less = [&](Val* number, int64_t by) {
+      return simplifier_.simplify(scalar::sub(number, kernel_.new_index(by)));
+    };
+    const auto& copy = static_cast<const LoadStoreOp&>(statement);
+    const auto* out = static_cast<const TensorIndex*>(copy.out);
+    const auto* read = static_cast<const TensorIndex*>(copy.arg);
+    if (out->view()->memory_type() == MemoryType::Global) {
+      return RangeTest{first.index, less(first.extent, lanes - 1), true};
+    }
+    if (read->view()->memory_type() != MemoryType::Global) {
+      return std::nullopt;
+    }
+    if (is_unaligned(kernel_, first_output(kernel_.origin.at(&statement)))) {
+      return RangeTest{less(first.index, lanes - 1), less(first.extent, 3 * lanes - 2), true};
+    }
+    return RangeTest{read->index(), less(stored_elements(kernel_, read->view()), lanes - 1)};
   }
 
   /// Whether what a statement computes for holes is of no consequence.
@@ -318,6 +371,11 @@ class ConditionPlacer {
   }
 
   void append_own_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
+    if (loop.loop_kind == LoopKind::Vector && !is_decided &&
+        lane_tests_.contains(loop.body.front())) {
+      append_vector_or_lanes(result, loop);
+      return;
+    }
     if (traits_of(loop.loop_kind).hoists_conditions && may_hoist && !is_decided &&
         !needs_all_threads(loop.body)) {
       if (const std::optional<Val*> condition = hoisted_condition(loop)) {
@@ -326,6 +384,50 @@ class ConditionPlacer {
       }
     }
     append_copy(result, loop, place(loop.body, is_decided, may_hoist));
+  }
+
+  /// A vector if all of it can be moved at once, else lane by lane what is no hole.
+  void append_vector_or_lanes(Scope& result, ForLoop& loop) {
+    const Expr* statement = loop.body.front();
+    Scope vector;
+    append_copy(vector, loop, place(loop.body, /*is_decided=*/true, /*may_hoist=*/false));
+    Scope lanes = place({loop_over_lanes(loop)}, /*is_decided=*/false, /*may_hoist=*/false);
+    auto* either = kernel_.make<IfThenElse>(
+        {.condition = lane_tests_.at(statement).whole.holds(),
+         .then_body = std::move(vector),
+         .else_body = std::move(lanes)});
+    Val* condition = all_of(needed_tests(statement));
+    if (condition == nullptr) {
+      result.push_back(either);
+    } else {
+      append_under(result, condition, {either});
+    }
+  }
+
+  /// The copy of one lane, in a loop over those of the vector.
+  ForLoop* loop_over_lanes(const ForLoop& loop) {
+    const auto* vector = loop.body.front()->as<LoadStoreOp>();
+    Val* lane = kernel_.new_scalar(DataType::Index);
+    simplifier_.set_range(lane, loop.stop);
+    const auto behind = [&](Val* index) { return simplifier_.simplify(scalar::add(index, lane)); };
+    const auto element_behind = [&](Val* side) {
+      const auto* element = static_cast<const TensorIndex*>(side);
+      return kernel_.new_tensor_index(element->view(), behind(element->index()));
+    };
+    auto* copy = kernel_.make<LoadStoreOp>(
+        {.out = element_behind(vector->out), .arg = element_behind(vector->arg), .op = vector->op});
+    RangeTest test = lane_tests_.at(vector).first;
+    test.index = behind(test.index);
+    kernel_.origin[copy] = kernel_.origin.at(vector);
+    kernel_.tests[copy] = {.ranges = {test}, .owner = kernel_.tests.at(vector).owner};
+    needed_[copy] = {test};
+    return kernel_.make<ForLoop>(
+        {.index = lane,
+         .iter_domain = loop.iter_domain,
+         .start = kernel_.zero(),
+         .stop = loop.stop,
+         .loop_kind = LoopKind::Serial,
+         .body = {copy}});
   }
 
   void append_unswitched(Scope& result, ForLoop& loop, Val* condition) {
@@ -397,6 +499,9 @@ class ConditionPlacer {
       }
       for (const RangeTest& test : needed_tests(expr)) {
         tests.push_back(test);
+      }
+      if (const auto lanes = lane_tests_.find(expr); lanes != lane_tests_.end()) {
+        tests.push_back(lanes->second.whole);
       }
     }
   }
@@ -480,6 +585,7 @@ class ConditionPlacer {
   IndexSimplifier& simplifier_;
   ArraySizes array_sizes_;
   std::unordered_map<const Expr*, std::vector<RangeTest>> needed_; // nothing: none
+  std::unordered_map<const Expr*, LaneTests> lane_tests_;          // of vectors along shifted axes
   const Owners owners_;
   HardwareIndices tested_owner_; // by conditions around
 };

@@ -5,6 +5,7 @@
 
 #include "graph/domain_map.h"
 #include "ir/rules.h"
+#include "ir/shifted_axes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
@@ -93,6 +94,37 @@ std::optional<Refusal> find_wrong_hint(const TensorView* tensor) {
       {"give the hint to the copy of an input, or to an output"});
 }
 
+/// Blocks that shift an axis differently have no part of the same axis, and reduce nothing
+/// together: their positions stand for different elements.
+std::optional<Refusal> find_wrong_shift(const TensorView* tensor) {
+  for (const Expr* expr : tensor->domain()->all_exprs()) {
+    const auto* resize = expr->as<Resize>();
+    const std::vector<ParallelType> indices =
+        resize == nullptr ? std::vector<ParallelType>() : hardware_indices_in(resize->left);
+    if (indices.empty()) {
+      continue;
+    }
+    IterDomains parts{resize->out};
+    for (const Expr* part : exprs_between(parts, tensor->loop())) {
+      for (Val* out : part->outputs()) {
+        parts.push_back(static_cast<IterDomain*>(out));
+      }
+    }
+    for (const IterDomain* axis : tensor->loop()) {
+      const bool is_part = std::ranges::find(parts, axis) != parts.end();
+      if ((is_part || axis->is_reduction()) &&
+          std::ranges::find(indices, axis->parallel_type()) != indices.end()) {
+        return refuse_node(
+            {describe(tensor), ", axis ", axis->to_string()},
+            {"Blocks that shift an axis differently work on it together"},
+            {"a binding to another index than ", axis->parallel_type()}, {expr->to_string()},
+            {"shift by the index that the rows are bound to, and bind parts of a row to another"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 /// If one input is updated twice, the last update counts, and a kernel has no order of outputs.
 std::optional<Refusal> find_repeated_update(const Fusion& fusion) {
   for (const Val* input : fusion.inputs()) {
@@ -128,6 +160,7 @@ std::optional<Refusal> validate_schedule(Kernel& kernel) {
     NVF_RETURN_REFUSAL(find_wrong_async_copy(tensor));
     NVF_RETURN_REFUSAL(find_wrong_mma(tensor));
     NVF_RETURN_REFUSAL(find_wrong_hint(tensor));
+    NVF_RETURN_REFUSAL(find_wrong_shift(tensor));
   }
   return std::nullopt;
 }

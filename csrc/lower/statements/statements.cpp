@@ -9,6 +9,7 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/shifted_lanes.h"
 #include "lower/analysis/tcgen05.h"
 #include "lower/analysis/thread_memory.h"
 #include "lower/statements/element_statements.h"
@@ -93,6 +94,14 @@ IterDomains widened_thread_axes(const LoopModel& model, const TensorView* tensor
   return axes;
 }
 
+/// Let the test of a shifted axis be that of the first lane itself: others follow from it.
+void test_first_lane(std::vector<RangeTest>& tests, Val* first, Val* extent) {
+  std::erase_if(tests, [&](const RangeTest& test) {
+    return test.may_be_negative && test.extent->same_as(extent);
+  });
+  tests.push_back({.index = first, .extent = extent, .may_be_negative = true});
+}
+
 /// An owner's test, where there is one, and that of the statement itself.
 Val* with_condition(Val* owner, const StatementContext& context) {
   return context.condition == nullptr ? owner : scalar::logical_and(owner, context.condition);
@@ -111,6 +120,9 @@ StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context)
     return tests;
   }
   tests.ranges = context.walk.hole_tests(tested, out);
+  if (const Resize* shift = shift_of_lanes(kernel_, out)) {
+    test_first_lane(tests.ranges, context.walk.index_of(shift->in, out), shift->in->extent());
+  }
   tests.owner = with_condition(owner_test(out), context);
   if (fills_holes(kernel_, expr)) {
     // In an allocation domain of its own, a hole may have the place of an element.

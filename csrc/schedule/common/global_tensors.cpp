@@ -87,6 +87,7 @@ void vectorize_access(TensorView* moved, int64_t width, int64_t lanes) {
     moved->reorder(std::unordered_map<int64_t, int64_t>{{at, -1}});
   }
   if (width < lanes) {
+    moved->axis(-1)->parallelize(ParallelType::Serial); // whatever the lanes of others are
     moved->split(-1, width);
   }
   moved->axis(-1)->parallelize(ParallelType::Vectorize);

@@ -103,6 +103,9 @@ std::string ReductionChoice::body_of(const ReductionParams& p) {
   if (p.keeps_rows_in_shared_memory) {
     lines += "Rows in shared memory\n";
   }
+  if (p.shifts_rows) {
+    lines += "Rows shifted to vectors\n";
+  }
   if (p.elements_per_chunk > 1) {
     lines += "Elements per chunk: " + std::to_string(p.elements_per_chunk) + "\n";
   }

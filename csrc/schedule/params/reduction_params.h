@@ -57,6 +57,7 @@ struct ReductionChoice {
   int64_t elements_per_chunk = 1;
   int64_t blocks_per_cluster = 1; // that share a row; 1: blocks form no clusters
   bool keeps_rows_in_shared_memory = false;
+  bool shifts_rows = false;
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -182,6 +183,10 @@ struct ReductionChoice {
             "keeps_rows_in_shared_memory", &P::keeps_rows_in_shared_memory,
             "Rows of inputs that several passes need stay in shared memory, not in registers, and "
             "each pass loads them from there."),
+        attr(
+            "shifts_rows", &P::shifts_rows,
+            "Rows that vectors do not divide are shifted to where vectors begin in memory, so that "
+            "all accesses but those at their ends are vectors."),
         attr(
             "elements_per_chunk", &P::elements_per_chunk,
             "Neighbours of which a row keeps the maximum, and sums about it, instead of the "

@@ -5,6 +5,7 @@
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_tasks.h"
 #include "schedule/common/rescaled_sums.h"
+#include "schedule/common/shifted_rows.h"
 #include "schedule/common/staged_rows.h"
 #include "schedule/persistent/persistent.h"
 #include "transform/inline.h"
@@ -30,6 +31,11 @@ int64_t blocks_of_row(const ReductionParams& params) {
   return takes_turns(params) ? params.blocks_per_reduction : params.blocks_per_cluster;
 }
 
+/// The index of the blocks that have rows of their own.
+ParallelType type_of_blocks(const ReductionParams& params) {
+  return blocks_of_row(params) > 1 ? ParallelType::BIDy : ParallelType::BIDx;
+}
+
 // ---- Loops of the reference ---------------------------------------------------------------------
 
 /// Serial, the vectors of a row, becomes [Grid, Unroll, Threads]. What a thread keeps has a
@@ -53,6 +59,9 @@ void deal_row(LoopRoles& loops, const ReductionParams& params) {
 /// [Blocks, Unroll, Threads ty, Rows tx, Columns]. Grid: the blocks that share a row, of a cluster
 /// or, where rows are dealt in Turns, of the whole grid.
 void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
+  if (params.shifts_rows) {
+    shift_row(loops, Serial, type_of_blocks(params), params.unroll_factor_inner_reduction);
+  }
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
   } else {
@@ -183,7 +192,7 @@ std::vector<MovedTensor> keep_rows_in_shared_memory(
 }
 
 void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
-  loops.bind(Blocks, loops.has(Grid) ? ParallelType::BIDy : ParallelType::BIDx);
+  loops.bind(Blocks, type_of_blocks(params));
   loops.bind(Grid, ParallelType::BIDx);
   if (params.blocks_per_cluster > 1) {
     loops.axis(Grid)->set_clustered_blocks();
@@ -192,6 +201,9 @@ void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
   loops.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
   if (params.pad_inner_reduction_to_warp) {
     loops.axis(Threads)->pad_to_multiple_of_warp();
+  }
+  if (params.shifts_rows) { // vectors without holes have no tests
+    loops.bind(Lanes, ParallelType::Unswitch);
   }
   transform::parallelize_like(loops.tensor());
 }

@@ -4014,6 +4014,26 @@ class Fusion:
     def outputs(self) -> list[TensorView]:
         """Outputs in registration order, hidden ones included."""
 
+    def parallel_index(self, type: ParallelType) -> NamedScalar:
+        """
+        The index of a block or a thread, for ``TensorView.resize``.
+
+        Parameters
+        ----------
+        type : ParallelType
+            ``grid_x``, .., ``block_z``.
+
+        Returns
+        -------
+        NamedScalar
+            The scalar, one for each index.
+
+        Raises
+        ------
+        UserError
+            If ``type`` is no hardware index.
+        """
+
     def vals(self) -> list[Val]:
         """Every value of the fusion."""
 
@@ -6074,6 +6094,15 @@ class ReductionParams(HeuristicParams):
 
     @keeps_rows_in_shared_memory.setter
     def keeps_rows_in_shared_memory(self, arg: bool, /) -> None: ...
+
+    @property
+    def shifts_rows(self) -> bool:
+        """
+        Rows that vectors do not divide are shifted to where vectors begin in memory, so that all accesses but those at their ends are vectors.
+        """
+
+    @shifts_rows.setter
+    def shifts_rows(self, arg: bool, /) -> None: ...
 
     @property
     def elements_per_chunk(self) -> int:
