@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from cuda_kernels import cuda_text
-from scheduled_runs import TOLERANCES, check_prints_as_python, define, scheduled
+from scheduled_runs import TOLERANCES, check_prints_as_python, define
 
 from nvfuser_direct import (
     DataType,
@@ -108,46 +108,6 @@ def test_loads_and_stores_are_vectors() -> None:
     check_prints_as_python(fusion)
 
 
-def test_rows_that_crowd_registers_are_shifted() -> None:
-    """A cluster has the vectors of a row that its single elements leave no registers for."""
-    rows = inputs_of((397, 141081), (397, 141081), dtype=torch.bfloat16)
-    fusion, params = scheduled(define(softmax_backward, rows), INNER, rows, "cuda")
-    assert params.shifts_rows
-    assert params.unroll_factor_inner_reduction == 8
-    assert params.vector_widths == [8, 8, 8]
-    assert params.blocks_per_cluster > 1
-    assert not params.multiple_reds_per_blk
-    assert len(re.findall("load_vector<8, ", cuda_text(fusion))) == 2
-    check_prints_as_python(fusion)
-
-
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (397, 141080),  # vectors divide the rows
-        (4096, 5003),  # single elements fit in registers
-        (4096, 101),
-    ],
-    ids=str,
-)
-def test_other_rows_are_not_shifted(shape: tuple[int, int]) -> None:
-    rows = inputs_of(shape, shape, dtype=torch.bfloat16)
-    fd = define(softmax_backward, rows)
-    assert not schedule.compute_heuristics(fd.fusion, INNER, rows, "cuda").shifts_rows
-
-
-def test_rows_with_gaps_are_not_shifted() -> None:
-    wide = torch.empty(397, 141083, dtype=torch.bfloat16)[:, :141081]
-    fd = define(softmax_backward, [wide, wide])
-    assert not schedule.compute_heuristics(fd.fusion, INNER, [wide, wide], "cuda").shifts_rows
-
-
-def test_rows_with_weights_are_not_shifted() -> None:
-    rows = inputs_of((397, 141081), (141081,), (141081,), dtype=torch.bfloat16)
-    fd = define(layer_norm, rows)
-    assert not schedule.compute_heuristics(fd.fusion, INNER, rows, "cuda").shifts_rows
-
-
 @pytest.mark.parametrize("columns", [519, 1283, 5003])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 def test_layer_norm(target: str, columns: int, dtype: torch.dtype, rng: torch.Generator) -> None:
@@ -168,13 +128,3 @@ def test_softmax_backward(
     wide_y, wide_dy = y.double(), dy.double()
     expected = wide_y * (wide_dy - (wide_y * wide_dy).sum(1, keepdim=True))
     check(*shifted(softmax_backward, [y, dy], 16 // dtype.itemsize), [y, dy], expected)
-
-
-def test_rows_of_clusters(target: str, rng: torch.Generator) -> None:
-    shape = (5, 141081)
-    y, dy = random_like(inputs_of(shape, shape, dtype=torch.bfloat16), rng, target)
-    fusion, params = scheduled(define(softmax_backward, [y, dy]), INNER, [y, dy], "cuda")
-    assert params.shifts_rows
-    wide_y, wide_dy = y.double(), dy.double()
-    expected = wide_y * (wide_dy - (wide_y * wide_dy).sum(1, keepdim=True))
-    check(fusion, params, [y, dy], expected)

@@ -13,11 +13,6 @@ int64_t power_of_two_in(int64_t number, int64_t most) {
   return number == 0 ? most : std::min(number & -number, most);
 }
 
-/// Elements of the widest vector.
-int64_t lanes_of_vector(const TensorView* tensor, const RunFacts& facts) {
-  return facts.target().max_vector_bytes * kBitsPerByte / size_bits(tensor->dtype());
-}
-
 /// Bits that are moved for each element of the reference; what is broadcast is moved rarely.
 int64_t weight_of(const TensorAccess& access) {
   return access.has_all_axes && !access.is_lookup() ? size_bits(access.tensor->dtype()) : 0;
@@ -43,7 +38,7 @@ int64_t widest_run(
     return 1;
   }
   const int64_t bits = size_bits(tensor->dtype());
-  int64_t width = lanes_of_vector(tensor, facts);
+  int64_t width = facts.target().max_vector_bytes * kBitsPerByte / bits;
   for (const std::vector<const Val*>& extents : run.multiples) {
     int64_t product = 1;
     for (const Val* extent : extents) {
@@ -77,27 +72,6 @@ int64_t widest_access(const TensorAccess& access, const VectorRun& run, const Ru
   return widest_run(access.tensor, run, input, facts);
 }
 
-int64_t widest_access_of_packed(const TensorAccess& access, const RunFacts& facts) {
-  if (!may_be_vectorized(access, access.runs.size())) {
-    return 1;
-  }
-  const IterDomains axes = memory_axes(access.tensor);
-  const auto addressing =
-      std::ranges::count_if(axes, [](const IterDomain* axis) { return !axis->is_broadcast(); });
-  if (addressing != std::ssize(access.runs.back().memory_axes)) {
-    return 1;
-  }
-  const int64_t width = lanes_of_vector(access.tensor, facts);
-  const std::optional<size_t> input =
-      access.is_output ? access.updated_input : std::optional(access.position);
-  if (!input) {
-    return width; // fresh memory is aligned and packed
-  }
-  const int64_t aligned =
-      facts.input(*input).alignment * kBitsPerByte / size_bits(access.tensor->dtype());
-  return std::max<int64_t>(std::min(width, aligned), 1);
-}
-
 int64_t widest_access(const LookupAccess& lookup, const RunFacts& facts) {
   return widest_run(lookup.input, lookup.run, lookup.position, facts);
 }
@@ -109,21 +83,13 @@ bool may_be_vectorized(const TensorAccess& access, size_t merged_axes) {
 
 VectorWidths choose_vector_widths(
     const std::vector<TensorAccess>& accesses, size_t merged_axes, const RunFacts& facts) {
-  std::vector<int64_t> widest;
-  for (const TensorAccess& access : accesses) {
-    widest.push_back(widest_access(access, merged_axes, facts));
-  }
-  return choose_vector_widths(accesses, std::move(widest), facts);
-}
-
-VectorWidths choose_vector_widths(
-    const std::vector<TensorAccess>& accesses, std::vector<int64_t> widths, const RunFacts& facts) {
-  VectorWidths chosen{.widths = std::move(widths)};
+  VectorWidths chosen;
   int64_t all_bits = 0;
   int64_t widest = 1;
-  for (size_t i = 0; i < accesses.size(); ++i) {
-    all_bits += weight_of(accesses[i]);
-    widest = std::max(widest, chosen.widths[i]);
+  for (const TensorAccess& access : accesses) {
+    chosen.widths.push_back(widest_access(access, merged_axes, facts));
+    all_bits += weight_of(access);
+    widest = std::max(widest, chosen.widths.back());
   }
   // The widest number of lanes for which tensors with half of the bytes are accessed as widely as
   // their type allows.

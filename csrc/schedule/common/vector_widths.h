@@ -24,10 +24,6 @@ namespace nvfuser::schedule {
 /// reference.
 [[nodiscard]] int64_t widest_access(const LookupAccess& lookup, const RunFacts& facts);
 
-/// The same for lanes along a shifted axis (common/shifted_rows.h): as wide as the type allows, if
-/// no axis has gaps and the memory is aligned.
-[[nodiscard]] int64_t widest_access_of_packed(const TensorAccess& access, const RunFacts& facts);
-
 /// Widths that layouts do not exclude, whatever the sizes: for params that a user writes.
 [[nodiscard]] bool may_be_vectorized(const TensorAccess& access, size_t merged_axes);
 
@@ -40,8 +36,5 @@ struct VectorWidths {
 /// of a wider type, or one that is not aligned, takes several accesses for them.
 [[nodiscard]] VectorWidths choose_vector_widths(
     const std::vector<TensorAccess>& accesses, size_t merged_axes, const RunFacts& facts);
-/// The same, where the widest access of each tensor is known.
-[[nodiscard]] VectorWidths choose_vector_widths(
-    const std::vector<TensorAccess>& accesses, std::vector<int64_t> widest, const RunFacts& facts);
 
 } // namespace nvfuser::schedule

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "schedule/common/problem_sizes.h"
-#include "schedule/common/shifted_rows.h"
 #include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/layouts.h"
@@ -83,63 +82,6 @@ void fix_threads(const RowOfThreads& row, const ProblemSizes& sizes, ReductionPa
   params.batches_per_block_inner_reduction = ceil_div(vectors, row.threads);
 }
 
-void choose_row_of_threads(
-    const RowOfThreads& row, const ProblemSizes& sizes, ReductionParams& params) {
-  params.project_persistent_buffers = row.keeps_inputs;
-  params.keeps_rows_in_shared_memory = row.is_in_shared_memory;
-  params.cparams.maxrregcount = row.registers;
-  params.unroll_factor_inner_reduction = row.lanes;
-  params.vectorize_inner_reduction = row.lanes > 1;
-  params.batches_per_block_inner_reduction = row.batches;
-  params.pad_inner_reduction_to_warp = row.is_padded;
-  params.cross_block_inner_reduction = true;
-  params.block_dim_inner_reduction = ParallelType::TIDx;
-  params.lparams.bind(ParallelType::TIDx, row.threads);
-  fix_threads(row, sizes, params);
-  if (row.rows > 1) {
-    params.multiple_reds_per_blk = true;
-    params.block_dim_iter_dom = ParallelType::TIDy;
-    params.lparams.bind(ParallelType::TIDy, row.rows);
-  }
-  if (row.blocks > 1) {
-    params.blocks_per_cluster = row.blocks;
-    params.grid_dim_inner_reduction = ParallelType::BIDx;
-    params.grid_dim_iter_dom = ParallelType::BIDy;
-    params.lparams.bind(ParallelType::BIDx, row.blocks);
-    params.lparams.bind(ParallelType::BIDy, sizes.kept);
-    params.lparams.set_cluster_size(row.blocks);
-    return;
-  }
-  params.lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
-}
-
-/// Rows that vectors do not divide, shifted to where vectors begin. Returns whether there are such,
-/// and registers, or those of a cluster, hold one. For rows that crowd registers: those of others
-/// have as many single elements under way, and no branch at the ends of rows.
-bool choose_shifted_row(
-    const FusionSummary& summary,
-    const RunFacts& facts,
-    const ProblemSizes& sizes,
-    ReductionParams& params) {
-  const auto shifted = sizes_of_shifted_rows(*summary.problem(), facts, sizes);
-  if (!shifted) {
-    return false;
-  }
-  std::optional<RowOfThreads> row = find_row_of_threads(summary, facts.target(), *shifted);
-  if (!row || row->is_crowded) {
-    const auto shared = find_row_of_cluster(summary, facts.target(), *shifted);
-    row = shared ? shared : row;
-  }
-  if (!row) {
-    return false;
-  }
-  row->rows = 1; // threads of one block begin at the same place of a vector
-  params.shifts_rows = true;
-  params.vector_widths = shifted->vectors.widths;
-  choose_row_of_threads(*row, *shifted, params);
-  return true;
-}
-
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_inner_heuristics(
@@ -165,9 +107,6 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   params->vector_widths = sizes.vectors.widths;
   const std::optional<RowOfThreads> kept = find_row_of_threads(summary, facts.target(), sizes);
   if (!kept || kept->is_crowded) {
-    if (choose_shifted_row(summary, facts, sizes, *params)) {
-      return params;
-    }
     if (const auto chunks = find_row_of_chunks(summary, facts.target(), facts)) {
       choose_row_of_chunks(*chunks, sizes, *params);
       return params;
@@ -185,10 +124,34 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     return params;
   }
   const RowOfThreads in_registers = shared ? *shared : *kept;
-  choose_row_of_threads(
-      find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
-          .value_or(in_registers),
-      sizes, *params);
+  const RowOfThreads row = find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
+                               .value_or(in_registers);
+  params->project_persistent_buffers = row.keeps_inputs;
+  params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
+  params->cparams.maxrregcount = row.registers;
+  params->unroll_factor_inner_reduction = row.lanes;
+  params->vectorize_inner_reduction = row.lanes > 1;
+  params->batches_per_block_inner_reduction = row.batches;
+  params->pad_inner_reduction_to_warp = row.is_padded;
+  params->cross_block_inner_reduction = true;
+  params->block_dim_inner_reduction = ParallelType::TIDx;
+  params->lparams.bind(ParallelType::TIDx, row.threads);
+  fix_threads(row, sizes, *params);
+  if (row.rows > 1) {
+    params->multiple_reds_per_blk = true;
+    params->block_dim_iter_dom = ParallelType::TIDy;
+    params->lparams.bind(ParallelType::TIDy, row.rows);
+  }
+  if (row.blocks > 1) {
+    params->blocks_per_cluster = row.blocks;
+    params->grid_dim_inner_reduction = ParallelType::BIDx;
+    params->grid_dim_iter_dom = ParallelType::BIDy;
+    params->lparams.bind(ParallelType::BIDx, row.blocks);
+    params->lparams.bind(ParallelType::BIDy, sizes.kept);
+    params->lparams.set_cluster_size(row.blocks);
+    return params;
+  }
+  params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
   return params;
 }
 
