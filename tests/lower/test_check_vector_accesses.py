@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+import torch
 from pass_text import check_refused, check_unchanged
 
-from nvfuser_direct import FusionDefinition, ParallelType
+from nvfuser_direct import FusionDefinition, KernelExecutor, ParallelType, schedule
 
 NAME = "check_vector_accesses"
 VECTOR = ParallelType.vectorize
@@ -72,3 +74,40 @@ def test_a_copy_between_registers_is_refused() -> None:
         fd.add_output(fd.ops.neg(middle))
         middle.axis(1).parallelize(VECTOR)
     check_refused(fd, NAME, "A vectorized copy has one side in global or shared memory")
+
+
+def loaded_in_parts(rows: int, part: int, width: int) -> FusionDefinition:
+    """x [rows, 3, 2], loaded in vectors that run through parts of its rows."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([rows, 3, 2], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        cache = x.cache_after()
+        y.split(0, part)
+        y.merge(1, 2)
+        y.merge(1, 2)
+        y.split(1, width)
+        schedule.transform_like(y)
+        schedule.inline_at(y, 2)
+        cache.axis(-1).parallelize(VECTOR)
+    return fd
+
+
+def test_vectors_run_on_behind_the_end_of_a_dimension() -> None:
+    check_unchanged(loaded_in_parts(60, 10, 4), NAME)
+
+
+def test_vectors_that_run_out_of_a_part_are_refused() -> None:
+    wrong = "Vectorization needs an extent that the width divides"
+    check_refused(loaded_in_parts(60, 5, 4), NAME, wrong)  # 30 elements of a part
+    check_refused(loaded_in_parts(31, 10, 4), NAME, wrong)  # 186 of the tensor
+
+
+def test_a_part_of_any_number_of_rows_leaves_a_check_for_the_launch() -> None:
+    fd = loaded_in_parts(-1, 10, 4)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [torch.zeros(60, 3, 2)])
+    a = torch.randn(62, 3, 2)
+    assert torch.equal(executor.run([a])[0], -a)
+    with pytest.raises(RuntimeError, match="needs a multiple of it as extent"):
+        executor.run([torch.zeros(61, 3, 2)])

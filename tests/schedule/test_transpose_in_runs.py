@@ -14,6 +14,7 @@ from nvfuser_direct import (
     FusionDefinition,
     KernelExecutor,
     SchedulerType,
+    TransposeParams,
     evaluate,
     schedule,
 )
@@ -81,6 +82,7 @@ def test_a_kernel_takes_other_sizes_of_the_same_params(tile: list[int]) -> None:
     params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, [b], "cuda")
     assert params.vector_widths == [1, 1]  # its rows have an odd length
     params.tile_parts = tile
+    params.fixed_sizes = []
     fusion = fd.fusion.clone()
     schedule.schedule(fusion, TRANSPOSE, params)
     executor = KernelExecutor()
@@ -103,7 +105,7 @@ def test_operands_of_both_orders_and_rows() -> None:
     inputs = [a, b, c, row, column]
     fd = define(build, inputs)
     fusion, params = scheduled(fd, TRANSPOSE, inputs, "cuda")
-    assert params.tile_parts[0] == 6
+    assert params.fixed_sizes[0] == 6
     executor = KernelExecutor()
     executor.compile(fusion, inputs)
     for found, expected in zip(executor.run(inputs), evaluate(fd.fusion, inputs), strict=True):
@@ -115,20 +117,25 @@ def test_operands_of_both_orders_and_rows() -> None:
 # -- choices --
 
 
+def sizes_of_tile(params: TransposeParams) -> list[int]:
+    """Elements along each dimension."""
+    return [part or size for part, size in zip(params.tile_parts, params.fixed_sizes, strict=True)]
+
+
 def parts(shape: tuple[int, ...], dims: list[int], dtype: torch.dtype) -> list[int]:
     fd = permuted(shape, dims, dtype)
     inputs = [torch.empty(shape, dtype=dtype)]
     can, _ = schedule.can_schedule(fd.fusion, TRANSPOSE, inputs, "cuda")
     if not can:
         return [-1]
-    return schedule.compute_heuristics(fd.fusion, TRANSPOSE, inputs, "cuda").tile_parts
+    return sizes_of_tile(schedule.compute_heuristics(fd.fusion, TRANSPOSE, inputs, "cuda"))
 
 
 CHOICES = [
     ((1_000_000, 5), [1, 0], torch.float32, [5, 640]),  # 5 rows of 2.5 KB, 12.5 KB in one
-    ((7, 1_000_000), [1, 0], torch.bfloat16, [2520, 7]),
+    ((7, 1_000_000), [1, 0], torch.bfloat16, [2800, 7]),
     ((1_000_000, 16), [1, 0], torch.float32, []),  # a tile of two dimensions
-    ((4096, 4096, 8), [1, 0, 2], torch.bfloat16, [22, 16, 8]),  # runs of a sector and less
+    ((4096, 4096, 8), [1, 0, 2], torch.bfloat16, [59, 32, 8]),  # runs of a sector and less
     ((4096, 4096, 16), [1, 0, 2], torch.bfloat16, [-1]),  # long enough for a map
     ((122, 57, 113), [1, 2, 0], torch.bfloat16, [1, 113, 122]),  # all of two odd dimensions
     ((128, 57, 113), [1, 2, 0], torch.bfloat16, []),  # vectors divide one of them
@@ -167,14 +174,13 @@ def test_no_index_is_divided_for_each_element(shape: tuple[int, ...], dims: list
     fd = permuted(shape, dims, torch.bfloat16)
     inputs = [torch.empty(shape, dtype=torch.bfloat16)]
     params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, inputs, "cuda")
-    results = list(params.tile_parts)
-    operands = [params.tile_parts[dims.index(d)] for d in range(len(dims))]
+    results = sizes_of_tile(params)
+    operands = [results[dims.index(d)] for d in range(len(dims))]
     threads = params.lparams.bdimx
     for order, lanes in [(results, params.vectorize_factor1), (operands, params.vectorize_factor2)]:
         loops = [part for part in order if part > 1]
-        assert loops[-1] % lanes == 0
-        assert advances(threads, [*loops[:-1], loops[-1] // lanes])
-    shared_bytes = torch.Size(params.tile_parts).numel() * 2
+        assert advances(threads * lanes, loops)
+    shared_bytes = torch.Size(results).numel() * 2
     blocks = min(2048 // threads, 224 * 1024 // shared_bytes)  # of a multiprocessor
     assert blocks * threads >= 1200
 
@@ -212,7 +218,7 @@ def test_a_tile_of_any_shape_fits_and_has_long_runs(seed: int) -> None:
     if found in ([], [-1]):
         return
     own = [shape[d] for d in dims]
-    tile = [size if part == 0 else part for size, part in zip(own, found, strict=True)]
+    tile = found
     assert torch.Size(tile).numel() * 4 <= 64 * 1024
     for order in (list(range(len(own))), [dims.index(d) for d in range(len(dims))]):
         run = 1

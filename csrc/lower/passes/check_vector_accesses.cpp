@@ -392,7 +392,7 @@ class VectorCheck {
     while (position_of(axes, current) < 0) {
       const Expr* definition = origin_of(current);
       if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
-        run = contiguous_run(side, axes, merged_from(merge->out, axes));
+        NVF_RETURN_REFUSAL(find_merged_run(side, axes, merged_from(merge->out, axes), run));
         if (!run.empty()) {
           return std::nullopt;
         }
@@ -418,6 +418,36 @@ class VectorCheck {
       run.resize(refusal ? 0 : axes.size()); // a shift follows from all rows
       std::iota(run.begin(), run.end(), 0);
       return is_load ? std::nullopt : refusal;
+    }
+    return std::nullopt;
+  }
+
+  /// The run of `leaves`, which are merged: neighbours in memory, the first of which may be a part
+  /// of one. Lanes then run on from the last element of that part's axis that lies in the tile to
+  /// nothing, so that both the part and the axis hold whole vectors, with all inside of them.
+  ///   [A, b, c] of memory -> [A/8, 8, b, c] -> [A/8, (8 b c)/4, 4]
+  [[nodiscard]] std::optional<Refusal> find_merged_run(
+      TensorView* side, const IterDomains& axes, IterDomains leaves, std::vector<int64_t>& run) {
+    IterDomains parts{leaves.front()}; // innermost first
+    while (position_of(axes, parts.back()) < 0) {
+      const Expr* origin = origin_of(parts.back());
+      const auto* split = origin == nullptr ? nullptr : origin->as<Split>();
+      if (split == nullptr || !exact_.are_mapped(split->inner, parts.back())) {
+        break;
+      }
+      parts.push_back(split->in);
+    }
+    leaves.front() = parts.back();
+    run = contiguous_run(side, axes, leaves);
+    if (run.empty() || parts.size() == 1) {
+      return std::nullopt;
+    }
+    for (IterDomain* part : parts) {
+      Val* elements = part->extent();
+      for (size_t i = 1; i < leaves.size(); ++i) {
+        elements = scalar::mul(elements, leaves[i]->extent());
+      }
+      NVF_RETURN_REFUSAL(require_divisible(elements, part));
     }
     return std::nullopt;
   }

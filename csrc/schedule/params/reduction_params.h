@@ -58,6 +58,8 @@ struct ReductionChoice {
   int64_t blocks_per_cluster = 1; // that share a row; 1: blocks form no clusters
   bool keeps_rows_in_shared_memory = false;
   bool shifts_rows = false;
+  bool draws_neighbours = false;
+  std::vector<int64_t> fixed_sizes = {};
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -191,6 +193,14 @@ struct ReductionChoice {
             "elements_per_chunk", &P::elements_per_chunk,
             "Neighbours of which a row keeps the maximum, and sums about it, instead of the "
             "elements; 1: it keeps elements. Divides the innermost axis that is reduced."),
+        attr(
+            "draws_neighbours", &P::draws_neighbours,
+            "Whether a thread draws random numbers of neighbours, which the threads of their rows "
+            "read from shared memory: of blocks that have several rows."),
+        attr(
+            "fixed_sizes", &P::fixed_sizes,
+            "Sizes that the kernel is made for, of the axes that are kept and then of those that "
+            "are reduced, in the order of memory; 0: any. Empty: all are any."),
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "

@@ -20,6 +20,9 @@ struct TransposeChoice {
   bool runs_in_tasks = false;
   bool copies_rows = false;
   std::vector<int64_t> tile_parts = {};
+  std::vector<int64_t> fixed_sizes = {};
+  int64_t elements_ahead = 8;
+  bool copies_past_registers = false;
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -44,6 +47,17 @@ struct TransposeChoice {
             "tile_parts", &P::tile_parts,
             "Elements of a tile along each dimension of the reference, in the order of its memory; "
             "0: all. Empty: a tile has elements of two dimensions."),
+        attr(
+            "fixed_sizes", &P::fixed_sizes,
+            "Sizes of dimensions that the kernel is made for, for each dimension of the reference, "
+            "in the order of its memory; 0: any. Empty: all are any. Of tiles with `tile_parts`."),
+        attr(
+            "elements_ahead", &P::elements_ahead,
+            "Elements of each side that a thread moves at a time, of tiles with `tile_parts`."),
+        attr(
+            "copies_past_registers", &P::copies_past_registers,
+            "Whether operands are copied to shared memory past registers, where accesses have 4, 8 "
+            "or 16 bytes: of tiles with `tile_parts`."),
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "schedule/common/drawn_rows.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/moments.h"
 #include "schedule/common/recompute.h"
@@ -191,7 +192,8 @@ std::vector<MovedTensor> keep_rows_in_shared_memory(
   return rows;
 }
 
-void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
+void bind_to_threads(
+    LoopRoles& loops, const ReductionParams& params, const std::vector<TensorView*>& tensors) {
   loops.bind(Blocks, type_of_blocks(params));
   loops.bind(Grid, ParallelType::BIDx);
   if (params.blocks_per_cluster > 1) {
@@ -205,7 +207,16 @@ void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
   if (params.shifts_rows) { // vectors without holes have no tests
     loops.bind(Lanes, ParallelType::Unswitch);
   }
-  transform::parallelize_like(loops.tensor());
+  transform::parallelize_like(loops.tensor(), -1, tensors);
+}
+
+/// Tensors that have no loops of rows.
+std::vector<TensorView*> joined(const std::vector<DrawnRows>& drawn) {
+  std::vector<TensorView*> tensors;
+  for (const DrawnRows& rows : drawn) {
+    tensors.insert(tensors.end(), rows.begin(), rows.end());
+  }
+  return tensors;
 }
 
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
@@ -214,6 +225,9 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const int64_t lanes = lanes_of(params);
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
   const KeptRows kept = computed_rows_in_shared_memory(summary, params);
+  const std::vector<DrawnRows> drawn =
+      params.draws_neighbours ? put_drawn_rows_in_shared_memory(summary) : std::vector<DrawnRows>{};
+  const std::vector<TensorView*> apart = joined(drawn);
   const std::vector<MovedTensor> moved = move_global_tensors(summary, params, kept);
   const std::vector<MovedTensor> rows = keep_rows_in_shared_memory(problem, params, widths, moved);
   for (TensorView* row : kept) {
@@ -221,10 +235,13 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   }
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
-  transform::transform_like(loops.tensor());
+  transform::transform_like(loops.tensor(), computed_without(fusion, apart));
   const std::vector<ReductionResults> reductions = reduction_results(fusion);
   auto [bound, left] = factor_all(loops, reductions, factor_for_threads);
-  bind_to_threads(bound, params);
+  bind_to_threads(bound, params, computed_without(fusion, apart));
+  for (const DrawnRows& numbers : drawn) {
+    schedule_drawn_rows(summary, numbers, params);
+  }
   std::vector<TensorView*> loads; // that stand before their first use
   for (const MovedTensor& each : moved) {
     vectorize_access(each.tensor, widths[each.access], lanes);
@@ -252,6 +269,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   }
   unroll_loads(bound, loads);
   loads.insert(loads.end(), copies.begin(), copies.end());
+  loads.insert(loads.end(), apart.begin(), apart.end());
   transform::inline_most(fusion, computed_without(fusion, loads));
 }
 

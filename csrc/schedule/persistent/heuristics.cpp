@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "schedule/common/drawn_rows.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
@@ -82,6 +83,44 @@ void fix_threads(const RowOfThreads& row, const ProblemSizes& sizes, ReductionPa
   params.batches_per_block_inner_reduction = ceil_div(vectors, row.threads);
 }
 
+void choose_row_of_threads(
+    const RowOfThreads& row, const ProblemSizes& sizes, ReductionParams& params) {
+  params.project_persistent_buffers = row.keeps_inputs;
+  params.keeps_rows_in_shared_memory = row.is_in_shared_memory;
+  params.cparams.maxrregcount = row.registers;
+  params.unroll_factor_inner_reduction = row.lanes;
+  params.vectorize_inner_reduction = row.lanes > 1;
+  params.batches_per_block_inner_reduction = row.batches;
+  params.pad_inner_reduction_to_warp = row.is_padded;
+  params.cross_block_inner_reduction = true;
+  params.block_dim_inner_reduction = ParallelType::TIDx;
+  params.lparams.bind(ParallelType::TIDx, row.threads);
+  fix_threads(row, sizes, params);
+  if (row.rows > 1) {
+    params.multiple_reds_per_blk = true;
+    params.block_dim_iter_dom = ParallelType::TIDy;
+    params.lparams.bind(ParallelType::TIDy, row.rows);
+  }
+  if (row.blocks > 1) {
+    params.blocks_per_cluster = row.blocks;
+    params.grid_dim_inner_reduction = ParallelType::BIDx;
+    params.grid_dim_iter_dom = ParallelType::BIDy;
+    params.lparams.bind(ParallelType::BIDx, row.blocks);
+    params.lparams.bind(ParallelType::BIDy, sizes.kept);
+    params.lparams.set_cluster_size(row.blocks);
+    return;
+  }
+  params.lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+}
+
+/// Whether threads that have single elements, or two, draw numbers of neighbours instead. The rows
+/// of a block then are whole groups of them, and it has a constant number of threads.
+bool should_draw_neighbours(
+    const FusionSummary& summary, const RowOfThreads& row, const ProblemSizes& sizes) {
+  return row.lanes < kNumbersOfCipher && row.rows % kNumbersOfCipher == 0 && row.blocks == 1 &&
+         !row.keeps_inputs && sizes.is_of_one_length && draws_rows(summary);
+}
+
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_inner_heuristics(
@@ -126,32 +165,8 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   const RowOfThreads in_registers = shared ? *shared : *kept;
   const RowOfThreads row = find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
                                .value_or(in_registers);
-  params->project_persistent_buffers = row.keeps_inputs;
-  params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
-  params->cparams.maxrregcount = row.registers;
-  params->unroll_factor_inner_reduction = row.lanes;
-  params->vectorize_inner_reduction = row.lanes > 1;
-  params->batches_per_block_inner_reduction = row.batches;
-  params->pad_inner_reduction_to_warp = row.is_padded;
-  params->cross_block_inner_reduction = true;
-  params->block_dim_inner_reduction = ParallelType::TIDx;
-  params->lparams.bind(ParallelType::TIDx, row.threads);
-  fix_threads(row, sizes, *params);
-  if (row.rows > 1) {
-    params->multiple_reds_per_blk = true;
-    params->block_dim_iter_dom = ParallelType::TIDy;
-    params->lparams.bind(ParallelType::TIDy, row.rows);
-  }
-  if (row.blocks > 1) {
-    params->blocks_per_cluster = row.blocks;
-    params->grid_dim_inner_reduction = ParallelType::BIDx;
-    params->grid_dim_iter_dom = ParallelType::BIDy;
-    params->lparams.bind(ParallelType::BIDx, row.blocks);
-    params->lparams.bind(ParallelType::BIDy, sizes.kept);
-    params->lparams.set_cluster_size(row.blocks);
-    return params;
-  }
-  params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+  choose_row_of_threads(row, sizes, *params);
+  params->draws_neighbours = should_draw_neighbours(summary, row, sizes);
   return params;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "schedule/common/fixed_sizes.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/moments.h"
 #include "schedule/common/reduction_tasks.h"
@@ -146,6 +147,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
 void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   const auto& params = params_as<ReductionParams>(heuristics, SchedulerType::reduction);
   const FusionGuard guard(&summary.fusion());
+  fix_sizes(summary.fusion(), axes_of_problem(*summary.problem()), params.fixed_sizes);
   const std::vector<Moments> moments = find_moments(summary);
   if (moments.empty()) {
     params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);

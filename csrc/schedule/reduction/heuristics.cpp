@@ -2,10 +2,12 @@
 // accumulators and reads in the order of memory.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <ranges>
 
 #include "base/register_file.h"
 #include "base/task_sizes.h"
+#include "schedule/common/fixed_sizes.h"
 #include "schedule/common/moments.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/short_rows.h"
@@ -32,6 +34,8 @@ constexpr int64_t kBlocksOfSmInner = 8;
 constexpr int64_t kBlocksOfSmOuter = 2; // at least
 /// Rounds of loads of a thread that are worth its indices and its part in a block's sums.
 constexpr int64_t kRounds = 4;
+/// Sizes of innermost axes that a kernel is made for, multiplied.
+constexpr int64_t kFixedElements = 256;
 /// Registers of a thread that computes indices, and loads and sums single elements.
 constexpr int64_t kFewRegisters = 40;
 /// Those beside loaded vectors of a thread whose lanes share their sums.
@@ -68,6 +72,7 @@ class Heuristics {
     if (target_.is_cuda()) {
       params->vector_widths = sizes_.vectors.widths;
       params->cross_block_inner_reduction = true;
+      params->fixed_sizes = find_fixed_sizes();
       problem_.is_inner ? choose_inner_for_gpu(*params) : choose_outer_for_gpu(*params);
     } else {
       params->runs_in_tasks = true; // loads are vectors of whole steps: compilers see them
@@ -117,6 +122,43 @@ class Heuristics {
     choose_grid(rows, steps / unroll, resident_blocks(threads * rows, unroll * lanes), params);
   }
 
+  /// The axes in the order of memory, outermost first.
+  [[nodiscard]] const IterDomains& axes() const {
+    return std::ranges::find(summary_.reductions(), problem_.reference, &ReductionFacts::out)->axes;
+  }
+
+  /// Whether axes that are merged have others between them in memory, so that their index is
+  /// divided for each element.
+  [[nodiscard]] bool are_apart() const {
+    int64_t changes = 0;
+    std::optional<bool> was_reduced;
+    for (const IterDomain* axis : axes()) {
+      changes += was_reduced && *was_reduced != axis->is_reduction() ? 1 : 0;
+      was_reduced = axis->is_reduction();
+    }
+    return changes > 1;
+  }
+
+  /// Such an index is divided by numbers where axes are innermost and short. For each of
+  /// `axes_of_problem`; empty: none. An axis of one element stays one: as a number, 1 would make a
+  /// broadcast of it.
+  [[nodiscard]] std::vector<int64_t> find_fixed_sizes() const {
+    if (!are_apart()) {
+      return {};
+    }
+    const IterDomains all = axes_of_problem(problem_);
+    std::vector<int64_t> sizes(all.size(), 0);
+    int64_t elements = 1;
+    for (const IterDomain* axis : axes() | std::views::reverse) {
+      const int64_t size = facts_.size(axis->extent());
+      elements *= size;
+      if (size > 1 && elements <= kFixedElements && may_be_fixed(axis)) {
+        sizes[static_cast<size_t>(std::ranges::find(all, axis) - all.begin())] = size;
+      }
+    }
+    return sizes;
+  }
+
   /// Elements that lie together in memory: of one result, and then results side by side.
   struct Neighbours {
     int64_t reduced = 1;
@@ -124,10 +166,8 @@ class Heuristics {
   };
 
   [[nodiscard]] Neighbours find_neighbours() const {
-    const IterDomains& axes =
-        std::ranges::find(summary_.reductions(), problem_.reference, &ReductionFacts::out)->axes;
     Neighbours near;
-    for (const IterDomain* axis : axes | std::views::reverse) {
+    for (const IterDomain* axis : axes() | std::views::reverse) {
       const int64_t size = facts_.size(axis->extent());
       if (size != 1 && axis->is_reduction() && near.kept > 1) {
         break;
@@ -153,7 +193,8 @@ class Heuristics {
     const int64_t columns = std::max(narrow, columns_of_short_sums(vectors));
     const int64_t rows = std::min(kThreads / columns, power_of_two_above(sizes_.reduced));
     const int64_t steps = std::max<int64_t>(ceil_div(sizes_.reduced, rows), 1);
-    const int64_t unroll = loads_of_thread(steps);
+    // A thread that has few steps has them all at once, and tests none of them.
+    const int64_t unroll = std::min(loads_of_thread(steps), steps);
 
     params.unroll_factor_iter_dom = lanes;
     params.vectorize_iter_dom = lanes > 1;

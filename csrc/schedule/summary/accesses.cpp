@@ -33,6 +33,24 @@ std::vector<size_t> find_memory_order(
   return order;
 }
 
+std::vector<VectorRun> find_memory_runs(
+    const ValGraph& exact,
+    const TensorView* tensor,
+    const IterDomains& axes,
+    const std::vector<size_t>& memory_order) {
+  std::vector<VectorRun> runs;
+  IterDomains merged;
+  for (auto position = memory_order.rbegin(); position != memory_order.rend(); ++position) {
+    merged.insert(merged.begin(), axes[*position]);
+    VectorRun run = find_vector_run(exact, tensor, merged);
+    if (run.memory_axes.size() < merged.size()) {
+      break;
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 /// The part that does not depend on the kind of access.
 TensorAccess describe_access(
     const ValGraph& exact, TensorView* tensor, size_t position, const IterDomains& axes) {
@@ -53,6 +71,7 @@ TensorAccess describe_access(
     }
   }
   access.memory_order = find_memory_order(exact, tensor, axes);
+  access.memory_runs = find_memory_runs(exact, tensor, axes, access.memory_order);
   return access;
 }
 

@@ -32,6 +32,9 @@ struct TensorAccess {
   /// Positions of the axes of the reference that the tensor has, in the order of its memory,
   /// outermost first. Empty if its memory has others, what they were split from for instance.
   std::vector<size_t> memory_order = {};
+  /// [i]: where lanes are split off the innermost i + 1 axes of `memory_order`, merged. As many as
+  /// are neighbours in memory.
+  std::vector<VectorRun> memory_runs = {};
 
   /// Every element is read elsewhere, or looked up.
   [[nodiscard]] bool is_lookup() const {

@@ -32,6 +32,12 @@ Cost cost_of_element(const std::vector<Expr*>& exprs, size_t axes) {
 
 } // namespace
 
+IterDomains axes_of_problem(const ReductionProblem& problem) {
+  IterDomains axes = problem.kept;
+  axes.insert(axes.end(), problem.reduced.begin(), problem.reduced.end());
+  return axes;
+}
+
 ReductionProblem make_reduction_problem(
     const Fusion& fusion,
     const ValGraph& exact,

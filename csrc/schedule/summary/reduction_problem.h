@@ -38,6 +38,9 @@ struct ReductionProblem {
   }
 };
 
+/// The axes that are kept, and then those that are reduced.
+[[nodiscard]] IterDomains axes_of_problem(const ReductionProblem& problem);
+
 /// The problem of `facts`. Cost: O(tensors * rank^2).
 [[nodiscard]] ReductionProblem make_reduction_problem(
     const Fusion& fusion,

@@ -185,27 +185,6 @@ void choose_for_processor(
   params.tile_size2 = std::clamp(longest, kTaskRows, kMostTaskRows);
 }
 
-/// Tiles of runs: vectors along innermost axes, as wide as all accesses of a side allow.
-void choose_runs(const FusionSummary& summary, const RunFacts& facts, TransposeParams& params) {
-  const size_t innermost = summary.accesses()[summary.reference_access()].memory_order.back();
-  const int64_t most = facts.target().max_vector_bytes / widest_of_all(summary);
-  RunLanes lanes;
-  for (const TensorAccess& access : summary.accesses()) {
-    const bool is_full = access.has_all_axes && !access.is_lookup();
-    const size_t axis = is_full ? access.memory_order.back() : 0;
-    const bool has_lanes = is_full && access.lane_axis == axis;
-    const int64_t width = has_lanes ? widest_access(access, access.lane_run, facts) : 1;
-    params.vector_widths.push_back(std::min(width, most));
-    int64_t& of_side = is_full && axis == innermost ? lanes.results : lanes.operands;
-    of_side = std::max(of_side, params.vector_widths.back());
-  }
-  const RunTile tile = choose_tile_of_runs(summary, facts, lanes);
-  params.tile_parts = tile.parts;
-  params.vectorize_factor1 = lanes.results;
-  params.vectorize_factor2 = lanes.operands;
-  params.lparams.bind(ParallelType::TIDx, tile.threads);
-}
-
 int64_t count_blocks(
     const FusionSummary& summary, const RunFacts& facts, const TransposeParams& params) {
   int64_t blocks = 1;
@@ -223,6 +202,11 @@ int64_t count_blocks(
 }
 
 } // namespace
+
+double share_in_tiles(int64_t inner, int64_t other) {
+  constexpr int64_t kEdge = 64;
+  return filled_share(kEdge, inner, other);
+}
 
 std::unique_ptr<HeuristicParams> compute_heuristics(
     const FusionSummary& summary, const RunFacts& facts) {

@@ -41,17 +41,27 @@ constexpr int64_t kSharedOfSm =
 /// Moving the bytes of an element costs so much, and more where sectors are moved in part.
 constexpr double kMemory = 12;
 
+/// An order in which a tile is walked.
+struct RunWalk {
+  const std::vector<size_t>& order; // of the dimensions, outermost first
+  int64_t lanes = 1;                // elements of a thread side by side
+};
+
 /// Costs of one tile.
 class RunCost {
  public:
-  RunCost(const RunProblem& problem, const RunTile& tile) : problem_(problem), tile_(tile) {
+  RunCost(const RunProblem& problem, const RunTile& tile)
+      : problem_(problem), tile_(tile), lanes_(problem.lanes(tile.parts)) {
     elements_ =
         std::accumulate(tile.parts.begin(), tile.parts.end(), int64_t{1}, std::multiplies<>());
   }
 
   /// The cost of an element, in instructions of a thread.
   [[nodiscard]] double find() const {
-    double cost = cost_of(problem_.results) + cost_of(problem_.operands);
+    const RunWalk results{problem_.results, lanes_.results};
+    double cost = cost_of(results, index_of_results(results));
+    const RunWalk operands{problem_.operands, lanes_.operands};
+    cost += cost_of(operands, index_of(operands));
     cost += kBankConflict * static_cast<double>(passes_over_banks() - 1);
     const auto idle = static_cast<double>(ceil_div(tile_.threads, kWarp) * kWarp) /
                       static_cast<double>(tile_.threads);
@@ -59,11 +69,20 @@ class RunCost {
   }
 
  private:
-  [[nodiscard]] double cost_of(const RunWalk& walk) const {
+  [[nodiscard]] double index_of(const RunWalk& walk) const {
+    return advances(walk) ? kAdvanced : kDivided;
+  }
+  /// Elements of a vector are taken out of the tile one by one: each has an index of its own,
+  /// unless all are of one row.
+  [[nodiscard]] double index_of_results(const RunWalk& walk) const {
+    const bool is_of_one_row = tile_.parts[walk.order.back()] % walk.lanes == 0;
+    return index_of(walk) * static_cast<double>(is_of_one_row ? 1 : walk.lanes);
+  }
+
+  [[nodiscard]] double cost_of(const RunWalk& walk, double index) const {
     const int64_t steps = ceil_div(elements_, walk.lanes * tile_.threads);
     const double filled =
         static_cast<double>(steps * walk.lanes * tile_.threads) / static_cast<double>(elements_);
-    const double index = advances(walk) ? kAdvanced : kDivided;
     const auto run = static_cast<double>(run_of(walk) * problem_.element_bytes);
     const double sectors = 1 + static_cast<double>(kSectorBytes) / run;
     return filled * (kAccess + index) / static_cast<double>(walk.lanes) + kMemory * sectors;
@@ -71,11 +90,9 @@ class RunCost {
 
   /// Whether each step adds to the position along one dimension alone.
   [[nodiscard]] bool advances(const RunWalk& walk) const {
-    int64_t rest = tile_.threads;
-    int64_t lanes = walk.lanes;
+    int64_t rest = tile_.threads * walk.lanes;
     for (auto axis = walk.order.rbegin(); axis != walk.order.rend() && rest > 1; ++axis) {
-      const int64_t size = std::max<int64_t>(tile_.parts[*axis] / lanes, 1);
-      lanes = 1;
+      const int64_t size = tile_.parts[*axis];
       if (rest % size != 0) {
         return size % rest == 0;
       }
@@ -100,17 +117,15 @@ class RunCost {
   [[nodiscard]] int64_t passes_over_banks() const {
     std::vector<int64_t> strides(tile_.parts.size());
     int64_t stride = 1;
-    for (auto axis = problem_.operands.order.rbegin(); axis != problem_.operands.order.rend();
-         ++axis) {
+    for (auto axis = problem_.operands.rbegin(); axis != problem_.operands.rend(); ++axis) {
       strides[*axis] = stride;
       stride *= tile_.parts[*axis];
     }
     std::array<std::set<int64_t>, kBanks> words;
     for (int64_t lane = 0; lane < kWarp; ++lane) {
-      int64_t rest = lane * problem_.results.lanes;
+      int64_t rest = lane * lanes_.results;
       int64_t at = 0;
-      for (auto axis = problem_.results.order.rbegin(); axis != problem_.results.order.rend();
-           ++axis) {
+      for (auto axis = problem_.results.rbegin(); axis != problem_.results.rend(); ++axis) {
         at += rest % tile_.parts[*axis] * strides[*axis];
         rest /= tile_.parts[*axis];
       }
@@ -145,26 +160,35 @@ class RunCost {
 
   const RunProblem& problem_;
   const RunTile& tile_;
+  RunLanes lanes_;
   int64_t elements_ = 1;
 };
 
-/// The product of innermost dimensions that a tile has all of, in accesses; and the first other
-/// one.
+/// The innermost dimensions that a tile has all of, and the first other one.
 struct Inner {
-  int64_t accesses = 1;
+  int64_t elements = 1;        // of all of them together
+  int64_t lanes = 1;           // of a vector
   std::vector<size_t> partial; // none or one
+
+  /// The fewest accesses that cover a number of them.
+  [[nodiscard]] int64_t accesses() const {
+    return elements / std::gcd(elements, lanes);
+  }
 };
 
-Inner inner_of(const RunProblem& problem, const RunWalk& walk, const std::vector<int64_t>& parts) {
-  Inner inner;
-  for (auto axis = walk.order.rbegin(); axis != walk.order.rend(); ++axis) {
+Inner inner_of(
+    const RunProblem& problem,
+    const std::vector<size_t>& order,
+    int64_t lanes,
+    const std::vector<int64_t>& parts) {
+  Inner inner{.lanes = lanes, .partial = {}};
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
     if (parts[*axis] != problem.sizes[*axis]) {
       inner.partial.push_back(*axis);
       break;
     }
-    inner.accesses *= parts[*axis];
+    inner.elements *= parts[*axis];
   }
-  inner.accesses = std::max<int64_t>(inner.accesses / walk.lanes, 1);
   return inner;
 }
 
@@ -196,15 +220,20 @@ std::vector<int64_t> thread_counts(int64_t results, int64_t operands) {
   return counts;
 }
 
-/// Parts about as large as `start` that go into so many threads, or that these go into.
-std::vector<int64_t> parts_near(int64_t start, int64_t size, int64_t lanes, int64_t share) {
+/// Parts about as large as `start` of which so many threads move all vectors in whole steps, or
+/// several in one step.
+std::vector<int64_t> parts_near(int64_t start, int64_t size, const Inner& inner, int64_t threads) {
   std::vector<int64_t> multiples;
   std::vector<int64_t> divisors;
   const int64_t most = std::min(size, 2 * start);
   for (int64_t part = std::max<int64_t>(start / 2, 1); part <= most; ++part) {
-    if (part % lanes == 0 && part / lanes % share == 0) {
+    if (part * inner.elements % inner.lanes != 0) {
+      continue;
+    }
+    const int64_t accesses = part * inner.elements / inner.lanes;
+    if (accesses % threads == 0) {
       multiples.push_back(part);
-    } else if (part % lanes == 0 && share % (part / lanes) == 0) {
+    } else if (threads % accesses == 0) {
       divisors.push_back(part);
     }
   }
@@ -219,15 +248,11 @@ std::vector<int64_t> parts_near(int64_t start, int64_t size, int64_t lanes, int6
 } // namespace
 
 RunTile choose_run_tile(const RunProblem& problem, const std::vector<int64_t>& start) {
-  const Inner results = inner_of(problem, problem.results, start);
-  const Inner operands = inner_of(problem, problem.operands, start);
+  const RunLanes lanes = problem.lanes(start);
+  const Inner results = inner_of(problem, problem.results, lanes.results, start);
+  const Inner operands = inner_of(problem, problem.operands, lanes.operands, start);
   RunTile best{.parts = start, .threads = kThreads};
   double least = std::numeric_limits<double>::infinity();
-  const auto lanes_along = [&](size_t axis) {
-    return std::max(
-        problem.results.order.back() == axis ? problem.results.lanes : 1,
-        problem.operands.order.back() == axis ? problem.operands.lanes : 1);
-  };
   const auto compare = [&](const RunTile& tile) {
     int64_t bytes = problem.staged_bytes;
     for (const int64_t part : tile.parts) {
@@ -242,7 +267,7 @@ RunTile choose_run_tile(const RunProblem& problem, const std::vector<int64_t>& s
       best = tile;
     }
   };
-  for (const int64_t threads : thread_counts(results.accesses, operands.accesses)) {
+  for (const int64_t threads : thread_counts(results.accesses(), operands.accesses())) {
     RunTile tile{.parts = start, .threads = threads};
     const auto with_parts = [&](const Inner& inner, const auto& next) {
       if (inner.partial.empty()) {
@@ -250,10 +275,8 @@ RunTile choose_run_tile(const RunProblem& problem, const std::vector<int64_t>& s
         return;
       }
       const size_t axis = inner.partial.front();
-      const int64_t share = threads / std::gcd(threads, inner.accesses);
       const int64_t before = tile.parts[axis];
-      for (const int64_t part :
-           parts_near(start[axis], problem.sizes[axis], lanes_along(axis), share)) {
+      for (const int64_t part : parts_near(start[axis], problem.sizes[axis], inner, threads)) {
         tile.parts[axis] = part;
         next();
       }

@@ -8,20 +8,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace nvfuser::schedule::transpose {
 
-/// An order in which a tile is walked.
-struct RunWalk {
-  std::vector<size_t> order; // of the dimensions, outermost first
-  int64_t lanes = 1;         // elements of a thread side by side
+/// Elements of a vector.
+struct RunLanes {
+  int64_t results = 1;
+  int64_t operands = 1;
 };
 
 struct RunProblem {
   std::vector<int64_t> sizes; // of the dimensions
-  RunWalk results;
-  RunWalk operands;
+  /// Of the dimensions, outermost first.
+  std::vector<size_t> results;
+  std::vector<size_t> operands;
+  /// The vectors of a tile that has these parts.
+  std::function<RunLanes(const std::vector<int64_t>& parts)> lanes;
   int64_t element_bytes = 4; // of the widest tensor
   int64_t staged_bytes = 4;  // of one element of each tensor in shared memory
 };

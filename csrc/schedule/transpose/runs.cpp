@@ -4,7 +4,10 @@
 #include <bit>
 
 #include "schedule/common/canonical.h"
+#include "schedule/common/fixed_sizes.h"
 #include "schedule/common/global_tensors.h"
+#include "schedule/common/staged_rows.h"
+#include "schedule/common/vector_widths.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
 #include "transform/propagate.h"
@@ -23,10 +26,14 @@ constexpr int64_t kRunBytes = 128;
 /// Bytes of a tile of one tensor: several blocks of a multiprocessor have one each.
 constexpr int64_t kTileBytes = 16 * 1024;
 constexpr int64_t kMostSharedBytes = 64 * 1024;
+/// Where so much of the tiles of two dimensions lies outside of the tensor, only small ones would
+/// fill their threads. Parts of a tile of runs need not be powers of two; they are made for short
+/// dimensions.
+constexpr double kLeastShareInTiles = 0.75;
+constexpr int64_t kShortestInTiles = 33;
+constexpr int64_t kLongestInParts = 256;
 /// Bytes of a tile that has all of two dimensions, at most.
 constexpr int64_t kMostWholeBytes = 32 * 1024;
-/// Elements that a thread loads before it stores the first.
-constexpr int64_t kUnrolled = 8;
 
 std::vector<int64_t> sizes_of(const FusionSummary& summary, const RunFacts& facts) {
   std::vector<int64_t> sizes;
@@ -117,6 +124,27 @@ class Parts {
   std::vector<int64_t> parts_;
 };
 
+/// The parts that a tile begins with: runs of a line and more on both sides.
+std::vector<int64_t> first_tile(
+    const std::vector<int64_t>& sizes,
+    const Order& results,
+    const Order& operands,
+    int64_t element_bytes,
+    int64_t staged_bytes) {
+  Parts parts(sizes);
+  parts.cover(results, kRunBytes / element_bytes);
+  parts.cover(operands, kRunBytes / element_bytes);
+  while (parts.elements() * element_bytes < kTileBytes &&
+         2 * parts.elements() * staged_bytes <= kMostSharedBytes) {
+    const bool is_operand = parts.run(operands) < parts.run(results);
+    if (!parts.grow(is_operand ? operands : results) &&
+        !parts.grow(is_operand ? results : operands)) {
+      break;
+    }
+  }
+  return parts.parts();
+}
+
 /// [a, b, c] -> [tiles, a of a tile, b of a tile, c of a tile]. Broadcasts, which an operand may
 /// lack, and dimensions of which a tile has one element, are merged into the tiles.
 void make_tiles(TensorView* reference, const std::vector<int64_t>& parts) {
@@ -143,12 +171,12 @@ void make_tiles(TensorView* reference, const std::vector<int64_t>& parts) {
 
 /// [tiles, ..] -> [tiles, steps, U, tx, V]: neighbouring threads have neighbouring vectors.
 void deal_to_threads(TensorView* tensor, int64_t lanes, const TransposeParams& params) {
+  merge_axes(tensor, 1, tensor->ndims());
   if (lanes > 1) {
     tensor->split(-1, lanes);
   }
-  merge_axes(tensor, 1, tensor->ndims() - (lanes > 1 ? 1 : 0));
   tensor->split(1, params.lparams.bdimx());
-  tensor->split(1, std::max<int64_t>(kUnrolled / lanes, 1));
+  tensor->split(1, std::max<int64_t>(params.elements_ahead / lanes, 1));
   tensor->axis(0)->parallelize(ParallelType::BIDx);
   tensor->axis(2)->parallelize(ParallelType::Unroll);
   tensor->axis(3)->parallelize(ParallelType::TIDx);
@@ -191,6 +219,44 @@ void check_parts(const TransposeParams& params, size_t num_axes) {
        .expected = {num_axes, " numbers, of which one is not 0"},
        .found = {params.tile_parts.size(), " numbers", is_tiled ? "" : ", all 0"},
        .fix = "change the params that compute_heuristics returns"});
+}
+
+/// The tensor that the tile of an operand is copied into past registers. Null: the operand is
+/// loaded as all others are.
+TensorView* copy_past_registers(
+    const TensorAccess& access, int64_t width, const TransposeParams& params) {
+  if (!params.copies_past_registers || !schedule::is_staged(access, width)) {
+    return nullptr;
+  }
+  return access.tensor->cache_after(
+      LoadStoreOpType::CpAsync, CacheOp::Unspecified, true, access.elementwise_uses);
+}
+
+/// The widest vectors of a tensor that lie in a tile with such parts: through all dimensions that
+/// the tile has all of, and the part of the next one.
+int64_t width_in_tile(
+    const TensorAccess& access,
+    const IterDomains& axes,
+    const std::vector<int64_t>& parts,
+    const RunFacts& facts) {
+  int64_t elements = 1;
+  size_t in_run = 0;
+  for (auto axis = access.memory_order.rbegin();
+       axis != access.memory_order.rend() && in_run < access.memory_runs.size(); ++axis) {
+    if (parts[*axis] == 1) {
+      break; // among the tiles
+    }
+    elements *= parts[*axis];
+    ++in_run;
+    if (parts[*axis] != facts.size(axes[*axis]->extent()) || !may_be_fixed(axes[*axis])) {
+      break;
+    }
+  }
+  if (in_run == 0 || access.is_lookup() || !access.has_all_axes) {
+    return 1;
+  }
+  const int64_t width = widest_access(access, access.memory_runs[in_run - 1], facts);
+  return std::min(width, elements & -elements);
 }
 
 /// Whether a tile has all of both dimensions, which no widest vectors divide: tiles of two
@@ -260,43 +326,73 @@ bool suits_runs(const FusionSummary& summary, const RunFacts& facts) {
   }
   const int64_t rows = sizes[results.back()];
   const int64_t columns = sizes[operands.back()];
-  return std::min(rows, columns) < kShortestSide || are_odd_and_whole(rows, columns, common, facts);
+  const bool are_short =
+      std::min(rows, columns) >= kShortestInTiles && std::max(rows, columns) <= kLongestInParts;
+  return std::min(rows, columns) < kShortestSide ||
+         are_odd_and_whole(rows, columns, common, facts) ||
+         (are_short && share_in_tiles(rows, columns) < kLeastShareInTiles);
 }
 
-RunTile choose_tile_of_runs(
-    const FusionSummary& summary, const RunFacts& facts, const RunLanes& lanes) {
+void choose_runs(const FusionSummary& summary, const RunFacts& facts, TransposeParams& params) {
+  const IterDomains& axes = summary.reference().reference->axes;
   const std::vector<const TensorAccess*> reordered = find_reordered(summary);
   const Order results = order_of_results(summary);
   const Order& operands = reordered.front()->memory_order;
+  const std::vector<int64_t> sizes = sizes_of(summary, facts);
   const int64_t widest = widest_of_all(summary);
   int64_t staged_bytes = 0; // of one element of each staged tensor
   for (const TensorAccess* access : reordered) {
     staged_bytes += size_bytes(access->tensor->dtype());
   }
-  Parts parts(sizes_of(summary, facts));
-  parts.cover(results, kRunBytes / widest);
-  parts.cover(operands, kRunBytes / widest);
-  while (parts.elements() * widest < kTileBytes &&
-         2 * parts.elements() * staged_bytes <= kMostSharedBytes) {
-    const bool is_operand = parts.run(operands) < parts.run(results);
-    if (!parts.grow(is_operand ? operands : results) &&
-        !parts.grow(is_operand ? results : operands)) {
-      break;
+  const auto widths_in = [&](const std::vector<int64_t>& parts) {
+    std::vector<int64_t> widths;
+    for (const TensorAccess& access : summary.accesses()) {
+      widths.push_back(
+          std::min(
+              width_in_tile(access, axes, parts, facts), facts.target().max_vector_bytes / widest));
     }
-  }
-  return choose_run_tile(
-      {.sizes = sizes_of(summary, facts),
-       .results = {.order = results, .lanes = lanes.results},
-       .operands = {.order = operands, .lanes = lanes.operands},
+    return widths;
+  };
+  const auto lanes_in = [&](const std::vector<int64_t>& parts) {
+    const std::vector<int64_t> widths = widths_in(parts);
+    RunLanes lanes;
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const bool is_staged =
+          std::ranges::find(reordered, &summary.accesses()[i]) != reordered.end();
+      int64_t& of_side = is_staged ? lanes.operands : lanes.results;
+      of_side = std::max(of_side, widths[i]);
+    }
+    return lanes;
+  };
+  const RunTile tile = choose_run_tile(
+      {.sizes = sizes,
+       .results = results,
+       .operands = operands,
+       .lanes = lanes_in,
        .element_bytes = widest,
        .staged_bytes = staged_bytes},
-      parts.parts());
+      first_tile(sizes, results, operands, widest, staged_bytes));
+  const RunLanes lanes = lanes_in(tile.parts);
+  params.tile_parts = tile.parts;
+  params.fixed_sizes.assign(tile.parts.size(), 0);
+  for (size_t i = 0; i < tile.parts.size(); ++i) {
+    if (tile.parts[i] == sizes[i] && sizes[i] > 1 && may_be_fixed(axes[i])) {
+      params.fixed_sizes[i] = sizes[i];
+      params.tile_parts[i] = 0;
+    }
+  }
+  params.vector_widths = widths_in(tile.parts);
+  params.copies_past_registers = true;
+  params.vectorize_factor1 = lanes.results;
+  params.vectorize_factor2 = lanes.operands;
+  params.lparams.bind(ParallelType::TIDx, tile.threads);
 }
 
 void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
   Fusion& fusion = summary.fusion();
   const std::vector<TensorAccess>& accesses = summary.accesses();
   check_parts(params, summary.reference().reference->axes.size());
+  fix_sizes(fusion, summary.reference().reference->axes, params.fixed_sizes);
   std::vector<int64_t> widths = params.vector_widths;
   widths.resize(widths.empty() ? accesses.size() : widths.size(), 1);
   check_widths(widths, accesses);
@@ -308,15 +404,26 @@ void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
       read_in_place.push_back(access.tensor);
     }
   }
-  const std::vector<TensorView*> moved = cache_global_tensors(accesses, read_in_place);
+  std::vector<TensorView*> copies(accesses.size(), nullptr);
+  for (const TensorAccess* access : reordered) {
+    const auto i = static_cast<size_t>(access - accesses.data());
+    copies[i] = copy_past_registers(*access, widths[i], params);
+    if (copies[i] != nullptr) {
+      read_in_place.push_back(access->tensor);
+    }
+  }
+  std::vector<TensorView*> moved = cache_global_tensors(accesses, read_in_place);
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    moved[i] = copies[i] != nullptr ? copies[i] : moved[i];
+  }
   TensorView* reference = moved[summary.reference_access()];
-  const auto is_staged = [&](size_t i) {
+  const auto goes_through_shared = [&](size_t i) {
     return moved[i] != nullptr && std::ranges::find(reordered, &accesses[i]) != reordered.end();
   };
   std::vector<TensorView*> staged;
   std::vector<TensorView*> loads; // of the order of results
   for (size_t i = 0; i < accesses.size(); ++i) {
-    if (is_staged(i)) {
+    if (goes_through_shared(i)) {
       moved[i]->set_memory_type(MemoryType::Shared);
       static_cast<void>(moved[i]->cache_after()); // elements, out of shared memory
       staged.push_back(moved[i]);
@@ -327,7 +434,7 @@ void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
   make_tiles(reference, params.tile_parts);
   transform::transform_like(reference);
   for (size_t i = 0; i < accesses.size(); ++i) {
-    if (is_staged(i)) {
+    if (goes_through_shared(i)) {
       make_staged(moved[i], accesses[i].memory_order, order_of_results(summary), widths[i], params);
     }
   }
@@ -336,7 +443,7 @@ void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
   transform::transform_like(reference, others);
   transform::parallelize_like(reference, -1, others);
   for (size_t i = 0; i < accesses.size(); ++i) {
-    if (moved[i] != nullptr && !is_staged(i)) {
+    if (moved[i] != nullptr && !goes_through_shared(i)) {
       vectorize_access(moved[i], widths[i], params.vectorize_factor1);
     }
   }

@@ -17,19 +17,11 @@ namespace nvfuser::schedule::transpose {
 /// results. Empty if there are none, or if their orders differ, or those of the results.
 [[nodiscard]] std::vector<const TensorAccess*> find_reordered(const FusionSummary& summary);
 
-/// Elements of a vector.
-struct RunLanes {
-  int64_t results = 1;
-  int64_t operands = 1;
-};
-
 /// Whether innermost dimensions are so short that a tile of runs is better: of a GPU.
 [[nodiscard]] bool suits_runs(const FusionSummary& summary, const RunFacts& facts);
 
-/// The tile and its threads, where `lanes` are those of vectors along the innermost dimension of
-/// results, and of operands. Requires: suits_runs.
-[[nodiscard]] RunTile choose_tile_of_runs(
-    const FusionSummary& summary, const RunFacts& facts, const RunLanes& lanes);
+/// Params of the tiles and threads. Requires: suits_runs.
+void choose_runs(const FusionSummary& summary, const RunFacts& facts, TransposeParams& params);
 
 /// Bytes of an element of the widest tensor that has all dimensions.
 [[nodiscard]] int64_t widest_of_all(const FusionSummary& summary);

@@ -32,6 +32,10 @@ struct TileAxes {
 /// Whether a tensor is read along the other axis, and goes through shared memory.
 [[nodiscard]] bool is_staged(const TensorAccess& access, const TileAxes& tile);
 
+/// How much of the tiles of a GPU that cover two dimensions of such sizes these fill: of tiles that
+/// are large enough for the memory.
+[[nodiscard]] double share_in_tiles(int64_t inner, int64_t other);
+
 [[nodiscard]] std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary);
 [[nodiscard]] std::optional<Refusal> find_refusal_by_size(
     const FusionSummary& summary, const RunFacts& facts);

@@ -5679,6 +5679,33 @@ class TransposeParams(HeuristicParams):
     def tile_parts(self, arg: Sequence[int], /) -> None: ...
 
     @property
+    def fixed_sizes(self) -> list[int]:
+        """
+        Sizes of dimensions that the kernel is made for, for each dimension of the reference, in the order of its memory; 0: any. Empty: all are any. Of tiles with `tile_parts`.
+        """
+
+    @fixed_sizes.setter
+    def fixed_sizes(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def elements_ahead(self) -> int:
+        """
+        Elements of each side that a thread moves at a time, of tiles with `tile_parts`.
+        """
+
+    @elements_ahead.setter
+    def elements_ahead(self, arg: int, /) -> None: ...
+
+    @property
+    def copies_past_registers(self) -> bool:
+        """
+        Whether operands are copied to shared memory past registers, where accesses have 4, 8 or 16 bytes: of tiles with `tile_parts`.
+        """
+
+    @copies_past_registers.setter
+    def copies_past_registers(self, arg: bool, /) -> None: ...
+
+    @property
     def vector_widths(self) -> list[int]:
         """
         Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
@@ -6112,6 +6139,24 @@ class ReductionParams(HeuristicParams):
 
     @elements_per_chunk.setter
     def elements_per_chunk(self, arg: int, /) -> None: ...
+
+    @property
+    def draws_neighbours(self) -> bool:
+        """
+        Whether a thread draws random numbers of neighbours, which the threads of their rows read from shared memory: of blocks that have several rows.
+        """
+
+    @draws_neighbours.setter
+    def draws_neighbours(self, arg: bool, /) -> None: ...
+
+    @property
+    def fixed_sizes(self) -> list[int]:
+        """
+        Sizes that the kernel is made for, of the axes that are kept and then of those that are reduced, in the order of memory; 0: any. Empty: all are any.
+        """
+
+    @fixed_sizes.setter
+    def fixed_sizes(self, arg: Sequence[int], /) -> None: ...
 
     @property
     def vector_widths(self) -> list[int]:
