@@ -219,6 +219,12 @@ std::vector<TensorView*> joined(const std::vector<DrawnRows>& drawn) {
   return tensors;
 }
 
+/// What a primitive is to change. Nothing listed is every tensor, and inputs too, which alone
+/// connect the passes that load a row again.
+std::vector<TensorView*> all_but(const std::vector<TensorView*>& apart, const Fusion& fusion) {
+  return apart.empty() ? std::vector<TensorView*>{} : computed_without(fusion, apart);
+}
+
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
@@ -235,10 +241,10 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   }
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
-  transform::transform_like(loops.tensor(), computed_without(fusion, apart));
+  transform::transform_like(loops.tensor(), all_but(apart, fusion));
   const std::vector<ReductionResults> reductions = reduction_results(fusion);
   auto [bound, left] = factor_all(loops, reductions, factor_for_threads);
-  bind_to_threads(bound, params, computed_without(fusion, apart));
+  bind_to_threads(bound, params, all_but(apart, fusion));
   for (const DrawnRows& numbers : drawn) {
     schedule_drawn_rows(summary, numbers, params);
   }
