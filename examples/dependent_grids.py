@@ -84,7 +84,7 @@ class Chain:
 
     def time_us(self, x: torch.Tensor) -> float:
         """Of a pair, on the GPU: the stream is busy until all kernels are in it."""
-        times = []
+        times: list[float] = []
         for _ in range(20):
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             torch.cuda._sleep(2_000_000)

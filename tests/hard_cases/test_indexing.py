@@ -339,6 +339,26 @@ def test_rfactor_through_merge_and_split(target):
     check(fd, target, shapes, lambda x: x.sum((1, 2)))
 
 
+def test_swizzle_by_a_position_that_one_operand_lacks(target):
+    """Threads count along an axis that `b` repeats: who writes and who reads it must agree."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        b = fd.define_tensor([-1, 1], contiguity=[True, None])
+        z = fd.ops.mul(x, fd.ops.neg(b))
+        fd.add_output(z)
+        z.reorder({0: 1})
+        z.split(0, 8)
+        z.split(2, 8)
+        z.reorder({2: 0})  # [rows / 8, columns / 8, 8 columns, 8 rows]
+        z.swizzle(2, 3)
+        like(z)
+        z.axis(0).parallelize(BX)
+        z.axis(2).parallelize(TX)
+        fd.sched.parallelize_like(z)
+    shapes = [((m, n), (m, 1)) for m, n in PAIRS]
+    check(fd, target, shapes, lambda x, b: -x * b)
+
+
 def test_swizzled_shared_memory(target):
     """Element (x, y) stands at (x, y ^ x), for writer and reader."""
     with FusionDefinition() as fd:

@@ -73,6 +73,7 @@ class ScheduleCalls(BoxCalls):
         # Boxes draw numbers of their own: programs without them stay what they were.
         self.of_boxes = type(random)(random.getstate()[1][1])  # the first word is no seed's own
         self.box_rate = 0.2
+        self.of_hints = type(random)(random.getstate()[1][2])  # and hints for caches
         self.lines = lines
         self.made: list[str] = []
         self.refusals: list[str] = []
@@ -88,6 +89,8 @@ class ScheduleCalls(BoxCalls):
                 steps.insert(self.random.randint(0, len(steps)), name)
         if self.of_boxes.random() < self.box_rate:
             steps = self.with_boxes(steps)
+        if self.of_hints.random() < 0.2:
+            steps.append("hint_caches")
         for name in steps:
             self.attempt(getattr(self, name))
 
@@ -362,6 +365,12 @@ class ScheduleCalls(BoxCalls):
     def promote_reuse(self) -> None:
         shared = [t for t in self.computed() if t.memory_type() == MemoryType.shared]
         self.call(f"{self.name(self.one_of(shared))}.promote_reuse()")
+
+    def hint_caches(self) -> None:
+        """They change no result, wherever they are."""
+        tensor = self.of_hints.choice([*self.lines.fusion.tensors()])
+        hint = self.of_hints.choice(["evict_first", "evict_last", "no_allocate"])
+        self.call(f"{self.name(tensor)}.set_cache_hint(CacheHint.{hint})")
 
     def allocate(self) -> None:
         """In another order than that of the axes, and now and then of parts of them."""

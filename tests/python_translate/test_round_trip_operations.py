@@ -475,6 +475,15 @@ def test_given_elements(dtype: DataType) -> None:
     check(fd, [3, number])
 
 
+def test_the_order_of_grids() -> None:
+    with FusionDefinition() as fd:
+        x, older = (fd.define_tensor([-1, -1], contiguity=True) for _ in range(2))
+        y = ops.add(ops.wait_for_prior_grid([x, older]), older)
+        fd.add_output(y)
+        fd.add_output(ops.launch_dependent_grid([ops.neg(y), y]))
+    check(fd, [torch.randn(2, 3), torch.randn(2, 3)])
+
+
 def test_every_operation_is_tested_here() -> None:
     folder = Path(__file__).parent
     tested = "".join(path.read_text() for path in folder.glob("test_round_trip_*.py"))

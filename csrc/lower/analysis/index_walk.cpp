@@ -175,7 +175,7 @@ Val* IndexWalk::known_index(const IterDomain* id) {
   return known.index;
 }
 
-/// The first axis passes through.
+/// The first axis passes through. One that repeats elements moves none.
 template <typename Set>
 void IndexWalk::take_swizzle(const Swizzle& swizzle, bool is_backward, const Set& set) {
   using namespace scalar;
@@ -183,7 +183,10 @@ void IndexWalk::take_swizzle(const Swizzle& swizzle, bool is_backward, const Set
   Val* y = known_index(is_backward ? swizzle.out_y : swizzle.in_y);
   Val* extent = swizzle.in_y->extent();
   Val* moved = y;
-  if (swizzle.swizzle_type == SwizzleType::XOR) {
+  if (is_broadcast_for_all(swizzle.in_x)) {
+    // The tensor has one position there. Where threads or blocks count along it, its writers would
+    // move elements and its readers, who do not know that loop, would not.
+  } else if (swizzle.swizzle_type == SwizzleType::XOR) {
     moved = bitwise_xor(y, x);
   } else if (swizzle.swizzle_type == SwizzleType::CyclicShift) {
     moved = mod(is_backward ? sub(add(y, extent), x) : add(y, x), extent);
