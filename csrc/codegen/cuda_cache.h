@@ -1,4 +1,4 @@
-// What copies of CUDA C++ say about caches: cache operators, and hints.
+// Cache operators and hints of copies in CUDA C++.
 #pragma once
 
 #include "codegen/printer.h"

@@ -33,7 +33,7 @@ bool runs_over(const ForLoop& loop, int64_t size) {
          loop.stop->is_const_int(size);
 }
 
-/// What a count is made of beside itself; nullptr: it is no count that is known.
+/// The count that `out` is made of; nullptr: `expr` makes it of none.
 const Val* source_of_count(const Expr& expr, const Val* out) {
   if (const auto* step = expr.as<WelfordOp>(); step != nullptr && step->out_n == out) {
     return step->in_n;

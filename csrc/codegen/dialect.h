@@ -33,7 +33,7 @@ class Dialect {
   [[nodiscard]] virtual std::string fill_arguments(const TensorView* to) const = 0;
   /// A copy of one element from tensor to tensor.
   virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;
-  /// What compilers may take for granted about an index that was just named; empty: nothing.
+  /// A statement of facts about an index that was just named; empty: there are none.
   [[nodiscard]] virtual std::string assumption(
       const Kernel& /*kernel*/, const Val* /*index*/, const std::string& /*name*/) const {
     return "";

@@ -32,7 +32,7 @@ class RoundTrips {
   }
 
  private:
-  /// What a list of statements says about a variable that it allocates.
+  /// Facts about a variable that a list of statements allocates.
   struct Variable {
     const Expr* allocate = nullptr;
     const Expr* made_by = nullptr; // the first statement that writes it

@@ -130,8 +130,8 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   keep_arrays_in_scratch(summary.fusion());
 }
 
-/// What the first pass puts into shared memory for later ones, but inputs: nothing where each pass
-/// computes all it needs from inputs.
+/// The tensors, other than inputs, that the first pass puts into shared memory for later ones: none
+/// where each pass computes all it needs from inputs.
 KeptRows computed_rows_in_shared_memory(
     const FusionSummary& summary, const ReductionParams& params) {
   return params.keeps_rows_in_shared_memory && !params.project_persistent_buffers
@@ -219,8 +219,8 @@ std::vector<TensorView*> joined(const std::vector<DrawnRows>& drawn) {
   return tensors;
 }
 
-/// What a primitive is to change. Nothing listed is every tensor, and inputs too, which alone
-/// connect the passes that load a row again.
+/// The tensors that a primitive is to change. An empty list stands for every tensor, inputs among
+/// them, which alone connect the passes that load a row again.
 std::vector<TensorView*> all_but(const std::vector<TensorView*>& apart, const Fusion& fusion) {
   return apart.empty() ? std::vector<TensorView*>{} : computed_without(fusion, apart);
 }
