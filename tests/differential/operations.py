@@ -29,6 +29,4 @@ OPERATIONS: dict[str, Operation] = {
 LEFT_OUT = {
     "print": "its kernel writes every element to the standard output",
     "fusedMultiplySum": "another name of fused_multiply_sum",
-    "wait_for_prior_grid": "a copy that orders grids: tests/lower/test_order_grids.py",
-    "launch_dependent_grid": "a copy that orders grids: tests/lower/test_order_grids.py",
 }

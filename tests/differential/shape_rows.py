@@ -221,6 +221,13 @@ def shape_rows() -> list[Operation]:
                     lambda fd: fd.ops.pad(given(fd), [1, 1, 1, 1])),
             refusal("Tensor arg and pad value must have the same dtype.",
                     lambda fd: fd.ops.pad(given(fd, 1, DataType.Int), [1, 1], 0.5))]),
+        *[  # copies that order grids (lower/test_order_grids.py)
+            shape_row(name, lambda s, name=name: [
+                ("one operand", lambda ops, x, name=name: getattr(ops, name)([x]),
+                 lambda x: x, [[x] for x in s.views()[:-1]]),
+            ])
+            for name in ("wait_for_prior_grid", "launch_dependent_grid")
+        ],
         shape_row("cat", cat_cases, [
             refusal("No input tensor given", lambda fd: fd.ops.cat([], 0)),
             refusal("Can't concatenate tensors with different data types",

@@ -163,7 +163,7 @@ def headline(error: Exception) -> str:
     return re.sub(r"\b[A-Za-z]*\d[\w.]*(\[.*\]|\{.*\})?", "_", first)[:80]
 
 
-# Registers of a GPU, or the stack of a processor: the other target may have room.
+# `Target.max_local_bytes`, in which targets differ: the other one may have room.
 LIMIT_OF_A_TARGET = "Tensors in registers are too large for a thread"
 
 
@@ -187,7 +187,8 @@ def run_script(script: Script, target: str) -> str | None:
         except UserError:  # what no order of calls may lead to was spoilt by a later call
             if refusals[0] is None:
                 raise
-        is_limit = any(LIMIT_OF_A_TARGET in (refusal or "") for refusal in refusals)
+        beyond_a_limit = [r for r in refusals if r is not None and LIMIT_OF_A_TARGET in r]
+        is_limit = None in refusals and len(beyond_a_limit) == 1
         assert refusals[0] == refusals[1] or is_limit, f"targets differ: {refusals}"
         given = script.copies(names, target)
         try:
