@@ -4,10 +4,14 @@
 
 tries seeds 0 to 9999 on all cores, and counts which schedules and calls were refused. A failing
 seed prints a program that shows it; with --shorten, one without any line that it does not need.
+Most CPU kernels are compiled without optimization, which takes most of the time otherwise; with
+--optimize all are compiled as usual, unless CXX names a compiler.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import random
 import sys
 import warnings
@@ -139,11 +143,25 @@ def shortest(seed: int, target: str, kind: str) -> str:
     return f"seed {seed}: {find(script)}\n\n{script.text()}"
 
 
+QUICK_OPTIONS = "-O0 -g0 -pipe -nostartfiles -nodefaultlibs -fno-use-linker-plugin -lgcc"
+
+
+def use_quick_compiler() -> None:
+    """For CPU kernels of this process, and of those that it starts."""
+    # Compilers begin faster for a processor with few registers.
+    march = " -march=x86-64" if platform.machine() == "x86_64" else ""
+    os.environ.setdefault("QUICK_OPTIONS", QUICK_OPTIONS + march)
+    os.environ.setdefault("CXX", f"sh {Path(__file__).with_name('quick_compiler.sh')}")
+
+
 def main() -> int:
     parser = argument_parser(__doc__)
+    parser.add_argument("--optimize", action="store_true", help="compile CPU kernels as usual")
     parser.add_argument("--shorten", action="store_true", help="shorten the script of each failure")
     parser.add_argument("--kind", choices=list(MAKERS), help="of all programs; else some of each")
     args = parser.parse_args()
+    if not args.optimize:
+        use_quick_compiler()
     reports = run_arguments(args, partial(report_of, kind=args.kind))
     failing = [report.seed for report in reports if report.result == "failed"]
     print(summary(reports))

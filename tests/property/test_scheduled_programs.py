@@ -1,18 +1,21 @@
 """Random programs with random schedules compute what the math says, print, and print again."""
 
+import ctypes
 import re
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from profiles import settings
 from random_programs import run_seeds
 from schedule_calls import STEPS, ScheduleCalls
+from schedule_round_trip import kernel_source
 from schedule_scripts import (
     Lines,
     Script,
     failure_of,
-    refusal_by_lowering,
     run_kernel,
     run_script,
     shortened,
@@ -66,7 +69,7 @@ def test_schedules_of_tiles_are_legal_with_every_feature() -> None:
         lines = Lines(script.definition)
         for call in script.calls:
             lines.execute(call)
-        if refusal_by_lowering(lines.fusion, "cuda") is None:
+        if not kernel_source(lines.fusion, "cuda").startswith("refused"):
             legal += 1
             for name, pattern in FEATURES.items():
                 features[name] += any(re.search(pattern, call) for call in script.calls)
@@ -136,3 +139,17 @@ def test_seeds_are_spread_over_processes() -> None:
     reports = run_seeds([3, 4, 5], "cpu", 2, report_of)
     assert [report.seed for report in reports] == [3, 4, 5]
     assert all(report.result != "failed" for report in reports), summary(reports)
+
+
+@pytest.mark.parametrize(("name", "value"), [("kernel_7f", 1), ("kernel_01", 2)])
+def test_one_kernel_of_many_is_compiled_as_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: int
+) -> None:
+    source, library = tmp_path / f"{name}.cpp", tmp_path / f"{name}.so"
+    source.write_text('extern "C" int value() { return VALUE; }\n')
+    monkeypatch.setenv("QUICK_OPTIONS", "-UVALUE -DVALUE=1")
+    compiler = Path(__file__).with_name("quick_compiler.sh")
+    subprocess.run(
+        ["sh", compiler, "-DVALUE=2", "-shared", "-fPIC", "-o", library, source], check=True
+    )
+    assert ctypes.CDLL(str(library)).value() == value
