@@ -36,6 +36,17 @@ std::string coordinates_text(KernelPrinter& printer, const std::vector<Val*>& co
   return text;
 }
 
+std::string bytes_of_run(const TensorView* tensor, const std::vector<int64_t>& box) {
+  return std::to_string(size_bytes(tensor->dtype()) * box.front());
+}
+
+/// `&T0[i3 * 64]`
+std::string place_of_run(
+    KernelPrinter& printer, const TensorView* tensor, const std::vector<Val*>& coordinates) {
+  return "&" + printer.name_of(tensor) + "[" +
+         printer.expressions().value(coordinates.front()).str() + "]";
+}
+
 } // namespace
 
 // The memory of boxes follows: it begins at a multiple of its alignment if barriers fill one.
@@ -57,21 +68,36 @@ void declare_barriers(
 void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
   ExpressionPrinter& expressions = printer.expressions();
   if (const auto* load = statement.as<BulkLoad>()) {
+    const std::string to = expressions.address(load->out, 1, /*is_written=*/true);
+    const std::string counter = counter_of(printer.kernel(), *load);
+    const std::string hint = hint_argument(view_of(load->out));
+    if (copies_run(statement)) {
+      printer.statement(
+          *load, "bulk_load_run<" + bytes_of_run(load->tensor, load->box) + hint + ">(" + to +
+                     ", " + place_of_run(printer, load->tensor, load->coordinates) + ", " +
+                     counter + ");");
+      return;
+    }
     const BoxedTensor boxed = *boxed_tensor(statement);
     const bool is_part = loading_blocks(printer.kernel(), view_of(load->out)) > 1;
-    const std::string hint = hint_argument(view_of(load->out));
     printer.statement(
         *load, std::string(is_part ? "bulk_load_part" : "bulk_load") +
                    (hint.empty() ? "<" : "_hinted<") + std::to_string(boxed.bytes_of_box()) + hint +
-                   ">(" + expressions.address(load->out, 1, /*is_written=*/true) + ", " +
-                   map_of(printer, boxed) + ", " + counter_of(printer.kernel(), *load) +
+                   ">(" + to + ", " + map_of(printer, boxed) + ", " + counter +
                    coordinates_text(printer, load->coordinates) + ");");
   } else if (const auto* store = statement.as<BulkStore>()) {
+    const std::string from = expressions.address(store->arg, 1, /*is_written=*/false);
     const std::string hint = hint_argument(store->tensor);
+    if (copies_run(statement)) {
+      printer.statement(
+          *store, "bulk_store_run<" + bytes_of_run(store->tensor, store->box) + hint + ">(" +
+                      place_of_run(printer, store->tensor, store->coordinates) + ", " + from +
+                      ");");
+      return;
+    }
     printer.statement(
         *store, (hint.empty() ? "bulk_store(" : "bulk_store_hinted<" + hint.substr(2) + ">(") +
-                    map_of(printer, *boxed_tensor(statement)) + ", " +
-                    expressions.address(store->arg, 1, /*is_written=*/false) +
+                    map_of(printer, *boxed_tensor(statement)) + ", " + from +
                     coordinates_text(printer, store->coordinates) + ");");
   } else if (const auto* wait = statement.as<BulkStoreWait>()) {
     printer.line(

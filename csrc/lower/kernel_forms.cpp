@@ -8,22 +8,6 @@ namespace {
 
 // ---- What does the same, for what has no kernel form; nullptr: it has one -----------------------
 
-const char* instead_of(LoadStoreOpType type) {
-  switch (type) {
-    case LoadStoreOpType::Set:
-    case LoadStoreOpType::SegmenterSet: // a copy, where both of its sides are in one kernel
-    case LoadStoreOpType::LdMatrix:
-    case LoadStoreOpType::StMatrix:
-    case LoadStoreOpType::CpAsync:
-    case LoadStoreOpType::CpAsyncBulkTensorTile:
-    case LoadStoreOpType::LdTMem:
-    case LoadStoreOpType::StTMem: return nullptr;
-    case LoadStoreOpType::CpAsyncBulk:
-      return "copy boxes with LoadStoreOpType.tma, or elements with LoadStoreOpType.set";
-  }
-  return nullptr;
-}
-
 const char* instead_of(ParallelType type) {
   switch (type) {
     case ParallelType::Stream:
@@ -59,21 +43,6 @@ Refusal no_form(
 }
 
 // ---- Rules --------------------------------------------------------------------------------------
-
-std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
-  const auto* copy =
-      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
-  if (copy == nullptr) {
-    return std::nullopt;
-  }
-  if (const char* fix = instead_of(copy->op)) {
-    return no_form(
-        tensor, {"LoadStoreOpType.", enum_name(copy->op)},
-        {"set, cp_async, tma, load_matrix, StMatrix, LdTMem or StTMem"},
-        {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
-  }
-  return std::nullopt;
-}
 
 std::optional<Refusal> find_wrong_memory(const TensorView* tensor) {
   const MemoryType memory = tensor->memory_type();
@@ -126,7 +95,6 @@ std::optional<Refusal> find_missing_form(const Expr& expr) {
 }
 
 std::optional<Refusal> find_missing_form(const TensorView* tensor) {
-  NVF_RETURN_REFUSAL(find_wrong_copy(tensor));
   NVF_RETURN_REFUSAL(find_wrong_memory(tensor));
   return find_wrong_binding(tensor);
 }

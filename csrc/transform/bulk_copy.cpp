@@ -22,7 +22,13 @@ bool is_bulk_copy(const Expr* expr) {
     return broadcast->out->memory_type() == MemoryType::Shared && has_box(broadcast->out);
   }
   const auto* copy = expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::CpAsyncBulkTensorTile;
+  return copy != nullptr &&
+         (copy->op == LoadStoreOpType::CpAsyncBulkTensorTile || copies_runs(copy));
+}
+
+bool copies_runs(const Expr* expr) {
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::CpAsyncBulk;
 }
 
 TensorView* bulk_source(const Expr* expr) {

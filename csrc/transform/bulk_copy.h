@@ -1,6 +1,8 @@
 // Which expressions copy boxes between global and shared memory.
 //
 //   copy        LoadStoreOpType.tma says so
+//   run         LoadStoreOpType.CpAsyncBulk says so: neighbours in global memory, for which the
+//               hardware needs no description of the tensor
 //   broadcast   of an input into shared memory, with axes bound to ParallelType.tma: new dimensions
 //               of size one change nothing in memory, so the box is that of the input
 #pragma once
@@ -11,6 +13,8 @@ namespace nvfuser {
 
 /// Whether `expr`, of a definition, copies boxes.
 [[nodiscard]] bool is_bulk_copy(const Expr* expr);
+/// Whether it copies runs.
+[[nodiscard]] bool copies_runs(const Expr* expr);
 /// The tensor that a bulk copy reads.
 [[nodiscard]] TensorView* bulk_source(const Expr* expr);
 

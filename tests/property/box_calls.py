@@ -27,12 +27,13 @@ BYTES = {
 UNIT = 16  # bytes that are copied at least, and pieces of a swizzle
 LINE = 128  # bytes of all banks: where boxes may begin, and what pieces are swizzled in
 LARGEST = 256  # elements of a box along an axis
+BULK = (LoadStoreOpType.tma, LoadStoreOpType.CpAsyncBulk)
 
 
 def is_bulk(tensor: TensorView) -> bool:
     """Boxes that one thread copies at once."""
     definition = tensor.definition()
-    return isinstance(definition, LoadStoreOp) and definition.op == LoadStoreOpType.tma
+    return isinstance(definition, LoadStoreOp) and definition.op in BULK
 
 
 class BoxCalls:
@@ -78,7 +79,8 @@ class BoxCalls:
 
     def load_box(self, least: int) -> TensorView:
         source = self.boxed_input(least)
-        name = self.assign(f"{self.name(source)}.cache_after(LoadStoreOpType.tma)")
+        op = "CpAsyncBulk" if self.of_boxes.random() < 0.1 else "tma"
+        name = self.assign(f"{self.name(source)}.cache_after(LoadStoreOpType.{op})")
         self.call(f"{name}.set_memory_type(MemoryType.shared)")
         return self.lines.variables[name]
 

@@ -202,7 +202,18 @@ int64_t BoxedTensor::bytes_of_box() const {
   return bytes;
 }
 
+bool copies_run(const Expr& statement) {
+  if (const auto* load = statement.as<BulkLoad>()) {
+    return copies_runs(static_cast<const TensorIndex*>(load->out)->view()->definition());
+  }
+  const auto* store = statement.as<BulkStore>();
+  return store != nullptr && copies_runs(store->tensor->definition());
+}
+
 std::optional<BoxedTensor> boxed_tensor(const Expr& statement) {
+  if (copies_run(statement)) {
+    return std::nullopt;
+  }
   const auto of = [](const auto& copy) {
     return BoxedTensor{copy.tensor, copy.extents, copy.strides, copy.box, copy.swizzle_bytes};
   };

@@ -50,7 +50,10 @@ struct BoxedTensor {
   [[nodiscard]] bool same_as(const BoxedTensor& other) const;
   [[nodiscard]] int64_t bytes_of_box() const;
 };
-/// The tensor that a BulkLoad or BulkStore copies a box of; no value for other statements.
+/// Whether a BulkLoad or BulkStore copies a run (lower/analysis/bulk_runs.h).
+[[nodiscard]] bool copies_run(const Expr& statement);
+/// The tensor that a BulkLoad or BulkStore copies a box of; no value for other statements, and for
+/// those that copy runs: their instructions read no description.
 [[nodiscard]] std::optional<BoxedTensor> boxed_tensor(const Expr& statement);
 /// Those of a kernel, in the order of its statements, each once.
 [[nodiscard]] std::vector<BoxedTensor> boxed_tensors(const Kernel& kernel);

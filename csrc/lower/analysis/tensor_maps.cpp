@@ -9,6 +9,7 @@
 #include "ir/rules.h"
 #include "ir/scalar.h"
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/bulk_runs.h"
 #include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/shared_loads.h"
@@ -414,7 +415,7 @@ class MapFinder {
     const int64_t element = size_bytes(copy_->dtype());
     int64_t bytes = element;
     for (const TensorMapDim& dim : dims_) {
-      if (dim.box > kMostElements) {
+      if (dim.box > kMostElements && !copies_runs(copy_->definition())) {
         return refuse_copy(
             {"A box has more than ", kMostElements, " elements along an axis"},
             {"at most ", kMostElements}, {dim.box, " along ", dim.axis->to_string()},
@@ -460,7 +461,8 @@ class MapFinder {
           {swizzle_bytes_, " bytes innermost, all of which the swizzle permutes"},
           {inner_bytes, " bytes"}, {"swizzle all pieces of 16 bytes of the innermost axis"});
     }
-    const int64_t alignment = alignment_of_boxes(swizzle_bytes_);
+    const int64_t alignment =
+        copies_runs(copy_->definition()) ? kPieceBytes : alignment_of_boxes(swizzle_bytes_);
     if (has_several_boxes_ && box_bytes % alignment != 0) {
       return refuse_copy(
           {"A box in shared memory does not begin where a bulk copy can"},
@@ -506,6 +508,9 @@ std::optional<Refusal> check_bulk_copies(Kernel& kernel) {
     }
     auto& map = std::get<TensorMap>(found);
     NVF_RETURN_REFUSAL(find_wrong_sharing(kernel, copy, map));
+    if (copies_runs(copy->definition())) {
+      NVF_RETURN_REFUSAL(check_runs(kernel, copy, map));
+    }
     for (LaunchCondition& condition : map.conditions) {
       kernel.launch.conditions.push_back(std::move(condition));
     }

@@ -3,6 +3,7 @@
 
 #include "ir/scalar.h"
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/bulk_runs.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/shared_loads.h"
 #include "lower/analysis/tensor_maps.h"
@@ -46,8 +47,17 @@ void take_part(const TensorMap& map, StatementContext& context, BulkLoadFields& 
   }
 }
 
-/// A launch has a block and a thread even for a tensor without elements. It has no box then; the
-/// host describes a tensor of one element.
+/// Leave the place in memory of a run, which is all that its instruction is told.
+template <typename Fields>
+void take_run(const TensorMap& map, StatementContext& context, Fields& fields) {
+  fields.coordinates = {offset_of_run(context.kernel, map, fields.coordinates)};
+  fields.extents.clear();
+  fields.strides.clear();
+  fields.box = {map.dims.front().box};
+}
+
+/// Whether a box has an element of the tensor. A launch has a block and a thread even for a tensor
+/// without elements. It has no box then; the host describes a tensor of one element.
 Val* is_inside(const TensorMap& map, const std::vector<Val*>& coordinates) {
   Val* test = nullptr;
   for (size_t i = 0; i < coordinates.size(); ++i) {
@@ -61,8 +71,9 @@ Val* is_inside(const TensorMap& map, const std::vector<Val*>& coordinates) {
 Expr* convert_box(TensorView* copy, StatementContext& context) {
   Kernel& kernel = context.kernel;
   const auto map = std::get<TensorMap>(find_tensor_map(kernel, copy)); // check_bulk_copies has it
+  const bool is_run = copies_runs(copy->definition());
   const auto note_condition = [&](const std::vector<Val*>& coordinates) {
-    if (kernel.options().has_empty_parallel_axis) {
+    if (is_run || kernel.options().has_empty_parallel_axis) {
       context.condition = is_inside(map, coordinates);
     }
   };
@@ -71,11 +82,17 @@ Expr* convert_box(TensorView* copy, StatementContext& context) {
     describe_box(map, context, load);
     note_condition(load.coordinates); // the same in all blocks that load the box together
     take_part(map, context, load);
+    if (is_run) {
+      take_run(map, context, load);
+    }
     return kernel.make<BulkLoad>(std::move(load));
   }
   BulkStoreFields store{.arg = context.operand(bulk_source(copy->definition()))};
   describe_box(map, context, store);
   note_condition(store.coordinates);
+  if (is_run) {
+    take_run(map, context, store);
+  }
   return kernel.make<BulkStore>(std::move(store));
 }
 
