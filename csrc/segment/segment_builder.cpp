@@ -124,6 +124,44 @@ void make_symbol(Fusion& fusion, Val* size) {
   }
 }
 
+/// How a tensor lies in memory: its axes as positions, outermost first.
+struct MemoryOrder {
+  std::vector<size_t> axes;
+  Contiguity contiguity;
+};
+
+/// If `view` permutes an input of the complete fusion, its memory is that of the input. Nothing is
+/// known of other views.
+std::optional<MemoryOrder> order_of_view(const TensorView* view) {
+  const Expr* made_by = view->definition();
+  const auto* permute = made_by == nullptr ? nullptr : made_by->as<LoadStoreOp>();
+  if (permute == nullptr || !permute->arg->is_fusion_input() || view->has_allocation()) {
+    return std::nullopt;
+  }
+  const auto* input = static_cast<const TensorView*>(permute->arg);
+  const IterDomains of_input = TensorDomain::no_reductions(input->logical());
+  const IterDomains& root = view->maybe_root(); // in the order of the input
+  const IterDomains& logical = view->logical();
+  if (root.size() != of_input.size() || std::ranges::any_of(root, &IterDomain::is_broadcast)) {
+    return std::nullopt;
+  }
+  MemoryOrder order;
+  const IterDomains& memory = input->maybe_allocation();
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const auto place = std::ranges::find(of_input, memory[i]) - of_input.begin();
+    if (static_cast<size_t>(place) == of_input.size()) {
+      return std::nullopt; // a reduction, or an axis that memory has split or merged
+    }
+    const auto axis = std::ranges::find(logical, root[static_cast<size_t>(place)]);
+    if (axis == logical.end()) {
+      return std::nullopt;
+    }
+    order.axes.push_back(static_cast<size_t>(axis - logical.begin()));
+    order.contiguity.push_back(input->domain()->contiguity()[i]);
+  }
+  return order.axes.size() == logical.size() ? std::optional(order) : std::nullopt;
+}
+
 /// The copy of a computed tensor as an input: its axes are what is left of them, without reductions
 /// and without the reshape that made them.
 void make_input(Fusion& fusion, const TensorView* original, TensorView* copy, bool is_strided) {
@@ -153,6 +191,13 @@ void make_input(Fusion& fusion, const TensorView* original, TensorView* copy, bo
   if (!is_permuted || is_strided) {
     spec.allocation.clear();
     spec.contiguity = TensorDomain::contiguity_filled_with(spec.logical, !is_strided);
+  }
+  const std::optional<MemoryOrder> order = is_strided ? order_of_view(original) : std::nullopt;
+  if (order) {
+    for (const size_t axis : order->axes) {
+      spec.allocation.push_back(spec.logical.at(axis));
+    }
+    spec.contiguity = order->contiguity;
   }
   copy->assign_domain(fusion.new_tensor_domain(std::move(spec)));
 }
@@ -385,6 +430,18 @@ schedule::InputLayout packed_layout(const TensorView* tensor, ExpressionEvaluato
   return layout;
 }
 
+/// The tensor in whose memory an input of a segment lies: make_input gives a view of an input the
+/// order of that.
+const Val* stored_as(const Val* original, const Val* own) {
+  if (!original->is_tensor()) {
+    return original;
+  }
+  const auto* view = static_cast<const TensorView*>(original);
+  const bool is_view = static_cast<const TensorView*>(own)->has_allocation() &&
+                       !view->has_allocation() && order_of_view(view);
+  return is_view ? static_cast<const LoadStoreOp*>(view->definition())->arg : original;
+}
+
 void bind_size(
     const Val* own,
     const Val* original,
@@ -426,7 +483,7 @@ schedule::RunFacts SegmentBuilder::facts_of(
   }
   std::vector<schedule::InputLayout> layouts;
   for (size_t i = 0; i < own_inputs.size(); ++i) {
-    const auto argument = position_of_.find(segment.inputs[i]);
+    const auto argument = position_of_.find(stored_as(segment.inputs[i], own_inputs[i]));
     if (argument != position_of_.end()) {
       layouts.push_back(run.input(argument->second));
     } else {

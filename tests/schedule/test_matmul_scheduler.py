@@ -55,7 +55,7 @@ def integers(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
 
 
 def transposed(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
-    """[K, N] whose columns are contiguous."""
+    """A matrix whose columns are contiguous."""
     return integers(*reversed(shape), dtype=dtype).t()
 
 
@@ -128,6 +128,43 @@ def test_a_matmul_of_transposed_columns(target, sizes):
     m, n, k = sizes
     inputs = [integers(m, k), transposed(k, n)]
     fd = define(matmul_scaled, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+# Of both operands, whether m or n is contiguous in memory and not k.
+LAYOUTS = {"m": (True, False), "n": (False, True), "m and n": (True, True)}
+
+
+def stored(rows: int, k: int, is_turned: bool, dtype: torch.dtype = BF16) -> torch.Tensor:
+    return (transposed if is_turned else integers)(rows, k, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("sizes", [(128, 256, 64), (8, 8, 2), (136, 72, 33), (72, 264, 200)])
+def test_rows_of_operands_run_along_m_or_n(target, sizes, layout, dtype):
+    m, n, k = sizes
+    a, b = LAYOUTS[layout]
+    k = k if a and b else -(-k // 8) * 8  # rows of k begin at multiples of 16 bytes
+    inputs = [stored(m, k, a, dtype), stored(n, k, b, dtype), integers(n, dtype=dtype)]
+    fd = define(linear_relu, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("layout", ["m", "m and n"])
+def test_a_matmul_of_matrices_stored_otherwise(target, layout):
+    """[K, N] has n contiguous as it is."""
+    is_a_turned, is_b_turned = LAYOUTS[layout]
+    inputs = [stored(72, 40, is_a_turned), stored(40, 136, not is_b_turned)]
+    fd = define(matmul_scaled, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_operands_of_one_dimension_lie_in_tiles_of_boxes(target, layout):
+    a, b = LAYOUTS[layout]
+    inputs = [stored(200, 40, a), stored(328, 40, b), integers(200), integers(328)]
+    fd = define(linear_rows, inputs)
     always(lambda: check_runs(fd, MATMUL, inputs, target))
 
 
@@ -212,12 +249,10 @@ EDITED = {
 }
 
 
-@pytest.mark.parametrize("name", EDITED)
-def test_params_may_be_edited(target, name):
-    inputs = [integers(200, 136), integers(84, 136), integers(84)]
+def check_params(target: str, params: MatmulParams, inputs: list[torch.Tensor]) -> None:
     fd = define(linear_relu, inputs)
     fusion = fd.fusion.clone()
-    schedule.schedule(fusion, MATMUL, EDITED[name])
+    schedule.schedule(fusion, MATMUL, params)
     check_prints_as_python(fusion)
     here = [x.to(target) for x in inputs]
     executor = nvfuser_direct.KernelExecutor()
@@ -225,6 +260,60 @@ def test_params_may_be_edited(target, name):
     (found,) = executor.run(here)
     (expected,) = nvfuser_direct.evaluate(fd.fusion, here)
     assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_params_may_be_edited(target, name):
+    inputs = [integers(200, 136), integers(84, 136), integers(84)]
+    check_params(target, EDITED[name], inputs)
+
+
+SPECIALIZED = {
+    "circular_buffer_options": nvfuser_direct.CircularBufferOptions(True, False, 3, 1),
+    "circular_buffering_strategy": MatmulCircularBufferingStrategy.warp_specialized,
+    "supported_vec_size": nvfuser_direct.SupportedVectorization(8, 8, 2),
+}
+EDITED_BOXES = {
+    "two tiles of a warpgroup": params_with(256, 64, 128, **SPECIALIZED),
+    "one warpgroup": params_with(64, 128, 64),
+    "groups of columns": params_with(
+        64,
+        64,
+        64,
+        cta_order=MatmulTileRasterizationOrder.row_major,
+        grid_traversal_factor=(2, 1),
+    ),
+    "tile after tile": params_with(
+        128, 128, 64, tiling_strategy=ONE_AFTER_THE_OTHER, grid_traversal_factor=(1, 2)
+    ),
+    "tile after tile, loaded by threads of their own": params_with(
+        128,
+        192,
+        64,
+        tiling_strategy=ONE_AFTER_THE_OTHER,
+        grid_traversal_factor=(2, 1),
+        **SPECIALIZED,
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", EDITED_BOXES)
+def test_params_of_tiles_that_are_boxes(target, name, layout):
+    a, b = LAYOUTS[layout]
+    inputs = [stored(328, 136, a), stored(264, 136, b), integers(264)]
+    check_params(target, EDITED_BOXES[name], inputs)
+
+
+def test_tiles_along_n_are_whole_boxes():
+    fd = define(linear_relu, [integers(8, 8), transposed(8, 8)])
+    with pytest.raises(UserError) as error:
+        schedule.schedule(fd.fusion.clone(), MATMUL, params_with(128, 96, 64))
+    text = str(error.value)
+    assert "The matmul scheduler makes no kernel with these params" in text
+    assert "expected: tiles of a multiple of 64 columns, as T1" in text
+    for part in ("node:", "made at", "found:    96 columns", "fix:"):
+        assert part in text
 
 
 WRONG = {
@@ -379,6 +468,10 @@ def prologue(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
     return fd.ops.linear(fd.ops.cast(fd.ops.relu(a), DataType.BFloat16), w)
 
 
+def squared(fd: FusionDefinition, a: TensorView) -> TensorView:
+    return fd.ops.relu(fd.ops.matmul(a, a))
+
+
 def two_products(fd: FusionDefinition, a: TensorView, w: TensorView) -> list[TensorView]:
     out = fd.ops.linear(a, w)
     return [out, fd.ops.linear(out, w)]
@@ -416,9 +509,17 @@ REJECTED: dict[str, tuple[Callable[..., Any], list[torch.Tensor]]] = {
         linear_relu,
         [reserved(2048 * 2048 + 1)[1:].view(LARGE), reserved(*LARGE)],
     ),
-    "An operand of a product is not contiguous along k": (
-        batched,
-        [reserved(*LARGE).t(), reserved(*LARGE).t()],
+    "An operand of a product has no rows that are contiguous in memory": (
+        linear_relu,
+        [reserved(2048, 4096)[:, ::2], reserved(*LARGE)],
+    ),
+    "The rows of an operand do not follow each other in memory": (
+        linear_relu,
+        [reserved(2048, 2, 1024).permute(1, 2, 0), reserved(2048, 2048)],
+    ),
+    "A product of a matrix with itself has axes that cannot be told apart": (
+        squared,
+        [reserved(*LARGE)],
     ),
     "A kernel multiplies one pair of matrices": (
         batched,
@@ -470,11 +571,22 @@ def test_on_the_cpu_target_a_library_multiplies():
     assert always(lambda: schedule.can_schedule(fd.fusion, MATMUL, inputs, "cpu")) == (True, "")
 
 
+PLACES = {  # of both factors, in the name of the function
+    "k": "",
+    "m": "_transposed",
+    "n": "_straight_transposed",
+    "m and n": "_transposed_transposed",
+}
+
+
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize("layout", PLACES)
 @pytest.mark.parametrize("build", [linear_relu, linear_gelu, linear_rows])
-def test_sums_and_epilogues_stay_in_registers(build):
+def test_sums_and_epilogues_stay_in_registers(build, layout):
     ends = {linear_rows: [reserved(2048), reserved(2048)]}.get(build, [reserved(2048)])
-    inputs = [reserved(*LARGE), reserved(*LARGE), *ends]
+    turned = LAYOUTS.get(layout, (False, False))
+    factors = [reserved(*LARGE).t() if is_turned else reserved(*LARGE) for is_turned in turned]
+    inputs = [*factors, *ends]
     fusion = define(build, inputs).fusion.clone()
     always(lambda: schedule.schedule(fusion, MATMUL, inputs, "cuda"))
     compiled = fusion.compile_cuda()
@@ -482,6 +594,7 @@ def test_sums_and_epilogues_stay_in_registers(build):
     assert of_kernel.stack_bytes == 0
     assert compiled.ptx.count("wgmma.mma_async.sync.aligned.m64n256k16") > 0
     assert compiled.ptx.count("wgmma.commit_group") == 1  # of all products of an iteration
+    assert f"wgmma_m64n256k16_bf16{PLACES[layout]}(" in fusion.print_kernel(target="cuda")
 
 
 # -- segments --
@@ -530,3 +643,27 @@ def test_execution_takes_the_option_of_a_call(target):
         inputs, _enable_options=["fuse_matmul"], _disable_options=["matmul_expr_eval", "fallback"]
     )
     torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
+
+
+def matmul_of_views(fd: FusionDefinition, a: TensorView, b: TensorView) -> TensorView:
+    return fd.ops.relu(fd.ops.matmul(fd.ops.permute(a, [1, 0]), fd.ops.permute(b, [1, 0])))
+
+
+def test_permuted_operands_are_views_that_a_kernel_multiplies(target):
+    inputs = [reserved(*LARGE), reserved(*LARGE)]
+    fd = define(matmul_of_views, inputs)
+    assert schedulers(fd, inputs, without) == ["expr_eval", "expr_eval", "expr_eval", "pointwise"]
+    assert schedulers(fd, inputs, fused) == ["expr_eval", "expr_eval", "matmul"]
+    a, b = integers(40, 72).to(target), integers(136, 40).to(target)
+    (found,) = define(matmul_of_views, [a, b]).execute(
+        [a, b], _enable_options=["fuse_matmul"], _disable_options=["matmul_expr_eval", "fallback"]
+    )
+    assert torch.equal(found, torch.relu(a.double().t() @ b.double().t()).to(BF16))
+
+
+def test_rows_of_a_view_lie_as_those_of_its_input():
+    """2052 elements are no multiple of 16 bytes, where 2048 are."""
+    inputs = [reserved(*LARGE), reserved(2048, 2052)[:, :2048]]
+    assert "matmul" not in schedulers(define(matmul_of_views, inputs), inputs, fused)
+    inputs[1] = reserved(2048, 2056)[:, :2048]
+    assert "matmul" in schedulers(define(matmul_of_views, inputs), inputs, fused)

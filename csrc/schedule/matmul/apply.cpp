@@ -7,6 +7,9 @@
 //   the rest  [blocks.., warpgroups, tiles, lanes, registers]
 //   rows      [blocks.., steps, lanes]       operands of one dimension that are computed
 //
+// An operand that is contiguous along m or n has boxes [64 of k, 64 of m], as they lie in memory: a
+// tile is several of them, and all tensors have their axis m or n split so.
+//
 // With DistributeTilesAcrossSMs a block goes from tile to tile: two loops over tiles, along m and
 // n, stand outside of all that. While it finishes a tile, boxes of the next are loaded.
 #include <algorithm>
@@ -28,7 +31,7 @@ namespace {
 
 constexpr int64_t kPiece = 8;      // elements of 16 bytes, which are swizzled
 constexpr int64_t kLines = 8;      // of 128 bytes, after which the permutation repeats
-constexpr int64_t kBoxDepth = 64;  // elements of 128 bytes
+constexpr int64_t kRow = 64;       // elements of a row of a box: 128 bytes
 constexpr int64_t kMostRows = 256; // of a box
 constexpr int64_t kPair = 2;
 constexpr int64_t kOtherBytes = 2048; // of shared memory: barriers, and what the system takes
@@ -50,13 +53,19 @@ std::optional<Refusal> find_wrong_params(const MatmulProblem& problem, const Mat
   }
   const bool has_tiles = group.m > 0 && group.m % macro.m == 0 && block.m > 0 &&
                          block.m % group.m == 0 && block.m <= kMostRows && block.n == macro.n &&
-                         group.n == macro.n && block.k == kBoxDepth && group.k == kBoxDepth;
+                         group.n == macro.n && block.k == kRow && group.k == kRow;
   if (!has_tiles) {
     return wrong(
         {"a tile of a block of up to ", kMostRows, " rows, warp tiles of ", macro.m,
-         " rows or a multiple that divides them, both of ", macro.n, " columns and ", kBoxDepth,
+         " rows or a multiple that divides them, both of ", macro.n, " columns and ", kRow,
          " of k"},
         {params.tile_sizes.to_string()});
+  }
+  if (problem.b_runs_along_n && block.n % kRow != 0) {
+    return wrong(
+        {"tiles of a multiple of ", kRow, " columns, as ", problem.b->to_string(),
+         " is contiguous along n"},
+        {block.n, " columns"});
   }
   const auto [first, second] = params.grid_traversal_factor;
   const bool goes_on = params.tiling_strategy == MatmulTilingStrategy::DistributeTilesAcrossSMs;
@@ -92,7 +101,9 @@ class ProductSchedule {
       : problem_(problem),
         params_(params),
         block_(params.tile_sizes.cta_tile),
-        group_(params.tile_sizes.warp_tile) {}
+        group_(params.tile_sizes.warp_tile),
+        m_{.tile = block_.m, .has_boxes = problem.a_runs_along_m},
+        n_{.tile = block_.n, .has_boxes = problem.b_runs_along_n} {}
 
   /// The sum, as an instruction computes it, and its operands.
   void translate() {
@@ -157,7 +168,7 @@ class ProductSchedule {
     constexpr int64_t kLanes = 128;
     for (const auto& [row, is_along_n] : problem_.rows) {
       row->set_memory_type(MemoryType::Shared);
-      row->split(0, is_along_n ? block_.n : block_.m);
+      split_side(row, 0, is_along_n ? n_ : m_);
       split_blocks(row, 0, /*is_grouped=*/is_along_n != groups_rows());
       row->split(-1, kLanes);
       row->axis(-1)->parallelize(ParallelType::TIDx);
@@ -219,6 +230,35 @@ class ProductSchedule {
     merge_axes(tensor, 0, num_m());
   }
 
+  /// A side of the result, m or n, in the tiles of blocks. If rows of the operand run along it, a
+  /// tile consists of boxes as wide as a row: if the tile were split into them, they would begin
+  /// at a part of a split, and a bulk copy could not tell where the operand ends.
+  struct Side {
+    int64_t tile = 0;
+    bool has_boxes = false;
+  };
+
+  /// [x] to [blocks, boxes of a tile, row].
+  static void split_boxes(TensorView* tensor, int64_t axis, const Side& side) {
+    tensor->split(axis, kRow);
+    tensor->split(axis, side.tile / kRow);
+  }
+
+  /// [x] to [blocks, tile].
+  static void split_side(TensorView* tensor, int64_t axis, const Side& side) {
+    if (!side.has_boxes) {
+      tensor->split(axis, side.tile);
+      return;
+    }
+    split_boxes(tensor, axis, side);
+    tensor->merge(axis + 1);
+  }
+
+  /// The side of an operand itself: [blocks, rows], or [blocks, boxes of a tile, row].
+  static void split_own_side(TensorView* box, int64_t axis, const Side& side) {
+    side.has_boxes ? split_boxes(box, axis, side) : split_side(box, axis, side);
+  }
+
   /// [m, 1, k] or [1, n, k] to [tiles.., iterations, 1, blocks.., rows / 8, 8, pieces, 8], in
   /// shared memory.
   void schedule_box(TensorView* box, bool is_a) const {
@@ -234,32 +274,41 @@ class ProductSchedule {
     }
   }
 
-  /// To [iterations, 1, blocks.., rows, k].
+  /// To [iterations, 1, blocks.., rows, k], or [.., boxes, k, row].
   void split_box(TensorView* box, bool is_a) const {
+    const Side& side = is_a ? m_ : n_;
     arrange_axes(box, is_a ? std::vector<int64_t>{2, 1, 0} : std::vector<int64_t>{2, 0, 1});
-    box->split(2, is_a ? block_.m : block_.n);
+    split_own_side(box, 2, side);
     split_blocks(box, 2, /*is_grouped=*/is_a == groups_rows());
-    box->split(0, block_.k); // [iterations, k, 1, blocks.., rows]
+    box->split(0, block_.k); // [iterations, k, 1, blocks.., (boxes,) row]
     std::vector<int64_t> order{0};
     for (int64_t i = 2; i < box->ndims(); ++i) {
       order.push_back(i);
     }
-    order.push_back(1);
+    order.insert(order.end() - (side.has_boxes ? 1 : 0), 1);
     arrange_axes(box, order);
   }
 
-  /// To [tiles, tiles, iterations, blocks, blocks, 1, rows, k]: the axis of one element is split as
-  /// that of the other operand, so that blocks along it load the same box.
+  /// To [tiles, tiles, iterations, blocks, blocks, 1, rows, k], or [.., boxes, k, row]: the axis of
+  /// one element is split as that of the other operand, so that blocks along it load the same box.
   void split_box_of_tiles(TensorView* box, bool is_a) const {
     const auto [blocks_m, blocks_n] = params_.grid_traversal_factor;
+    const Side& side = is_a ? m_ : n_;
     box->split(2, block_.k);
-    box->split(1, block_.n);
+    is_a ? split_side(box, 1, n_) : split_own_side(box, 1, n_);
     box->split(1, blocks_n);
-    box->split(0, block_.m);
-    box->split(0, blocks_m); // [tiles, blocks, m, tiles, blocks, n, iterations, k]
-    arrange_axes(
-        box, is_a ? std::vector<int64_t>{0, 3, 6, 1, 4, 5, 2, 7}
-                  : std::vector<int64_t>{0, 3, 6, 1, 4, 2, 5, 7});
+    is_a ? split_own_side(box, 0, m_) : split_side(box, 0, m_);
+    box->split(0, blocks_m);
+    // [tiles, blocks, m.., tiles, blocks, n.., iterations, k]
+    const int64_t own = side.has_boxes ? 2 : 1; // axes of a tile
+    const int64_t n = is_a ? 2 + own : 3;
+    const int64_t depth = box->ndims() - 1;
+    std::vector<int64_t> order{0, n, depth - 1, 1, n + 1, is_a ? n + 2 : 2};
+    for (int64_t i = 0; i < own; ++i) {
+      order.push_back((is_a ? 2 : n + 2) + i);
+    }
+    order.insert(order.end() - (side.has_boxes ? 1 : 0), depth);
+    arrange_axes(box, order);
     bind(box, 3, {ParallelType::BIDx, ParallelType::BIDy});
   }
 
@@ -276,10 +325,15 @@ class ProductSchedule {
   /// Split [m, n, ..] into tiles; returns the order of their axes in the loops: blocks, warpgroups,
   /// tiles of a warpgroup, and the tile.
   [[nodiscard]] std::vector<int64_t> split_tiles(TensorView* tensor) const {
-    tensor->split(1, block_.n);
-    tensor->split(0, block_.m);
-    tensor->split(1, group_.m);
-    tensor->split(2, params_.mma_macro.m);
+    split_side(tensor, 1, n_);
+    if (m_.has_boxes) { // as high as the tile of an instruction
+      split_boxes(tensor, 0, m_);
+      tensor->split(1, group_.m / kRow);
+    } else {
+      split_side(tensor, 0, m_);
+      tensor->split(1, group_.m);
+      tensor->split(2, params_.mma_macro.m);
+    }
     if (goes_on()) {
       tensor->split(4, params_.grid_traversal_factor.second);
       tensor->split(0, params_.grid_traversal_factor.first);
@@ -331,6 +385,8 @@ class ProductSchedule {
   const MatmulParams& params_;
   const GemmTile& block_;
   const GemmTile& group_;
+  const Side m_;
+  const Side n_;
   TensorView* sum_ = nullptr;
   TensorView* a_ = nullptr;
   TensorView* b_ = nullptr;

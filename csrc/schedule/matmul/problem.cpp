@@ -30,8 +30,12 @@ class ProblemFinder {
     NVF_RETURN_REFUSAL(find_refusal_of_product_kernels(summary_));
     NVF_RETURN_REFUSAL(transform::find_wrong_translation(problem_.product));
     NVF_RETURN_REFUSAL(find_axes());
-    NVF_RETURN_REFUSAL(find_operand(problem_.a, problem_.position_of_a));
-    NVF_RETURN_REFUSAL(find_operand(problem_.b, problem_.position_of_b));
+    NVF_RETURN_REFUSAL(find_operand(
+        problem_.a, problem_.a->logical().back(), problem_.position_of_a, problem_.a_runs_along_m));
+    const IterDomains& of_b = problem_.b->logical(); // [K, N] of a matmul, [N, K] of a linear
+    NVF_RETURN_REFUSAL(find_operand(
+        problem_.b, problem_.is_linear ? of_b.back() : of_b.front(), problem_.position_of_b,
+        problem_.b_runs_along_n));
     NVF_RETURN_REFUSAL(find_other_expression());
     return find_outputs();
   }
@@ -69,6 +73,13 @@ class ProblemFinder {
 
   std::optional<Refusal> find_axes() {
     const IterDomains& axes = problem_.product->logical();
+    if (problem_.a == problem_.b) {
+      return refuse_node(
+          problem_.product,
+          {"A product of a matrix with itself has axes that cannot be told apart"},
+          {"two operands"}, {problem_.a->to_string(), ", twice"},
+          {"the evaluator multiplies it through a library"});
+    }
     if (!problem_.is_linear && (problem_.a->rank() > 2 || problem_.b->rank() > 2)) {
       return refuse_node(
           problem_.product, {"A kernel multiplies one pair of matrices"},
@@ -88,8 +99,9 @@ class ProblemFinder {
         {"leave out dimensions of size one, or let the evaluator multiply vectors"});
   }
 
-  /// An input whose rows of k lie in memory as a bulk copy loads them.
-  std::optional<Refusal> find_operand(TensorView* operand, size_t& position) {
+  /// An input whose rows, of k or of m or n, lie in memory as a bulk copy loads them.
+  std::optional<Refusal> find_operand(
+      TensorView* operand, const IterDomain* k, size_t& position, bool& runs_along_side) {
     const std::vector<Val*>& inputs = summary_.fusion().inputs();
     const auto found = std::ranges::find(inputs, static_cast<Val*>(operand));
     if (found == inputs.end()) {
@@ -100,17 +112,16 @@ class ProblemFinder {
     }
     position = static_cast<size_t>(found - inputs.begin());
     const IterDomains logical = TensorDomain::no_reductions(operand->logical());
-    const bool is_b_of_matmul = operand == problem_.b && !problem_.is_linear;
-    const IterDomain* k = is_b_of_matmul ? logical.front() : logical.back();
     const IterDomains memory = axes_in_memory_order(operand);
     const auto& contiguity = operand->domain()->contiguity();
-    const bool has_rows = memory.back() == k && contiguity.back().value_or(false);
-    if (!has_rows) {
+    if (!contiguity.back().value_or(false)) {
       return refuse_node(
-          operand, {"An operand of a product is not contiguous along k"},
-          {"rows of k, each contiguous in memory"}, {operand->to_string(), ", stored otherwise"},
+          operand, {"An operand of a product has no rows that are contiguous in memory"},
+          {"neighbours along k, or along m or n, that are neighbours in memory"},
+          {operand->to_string(), ", stored with gaps"},
           {"the evaluator multiplies operands of any layout"});
     }
+    runs_along_side = memory.back() != k;
     // Leading dimensions are merged to m: what is merged has no gaps.
     const bool is_merged = logical.size() > 2;
     const bool is_packed =

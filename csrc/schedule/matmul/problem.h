@@ -14,6 +14,8 @@ struct MatmulProblem {
   TensorView* b = nullptr;
   size_t position_of_a = 0; // among the inputs of the fusion
   size_t position_of_b = 0;
+  bool a_runs_along_m = false; // its rows in memory; else along k
+  bool b_runs_along_n = false;
   bool is_linear = false;
   bool has_bias = false;
   IterDomains m; // of the product; several are merged
