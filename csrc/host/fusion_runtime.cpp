@@ -120,9 +120,7 @@ FusionRuntime::Planned FusionRuntime::plan(
     const std::shared_ptr<HostProgram>& program = program_for(choice);
     auto plan = program->try_plan(args, device);
     if (const auto* refusal = std::get_if<StepRefusal>(&plan)) {
-      const size_t piece = piece_of(*program, refusal->step);
-      choice[piece] =
-          pieces_[piece].ways->find_way_behind(choice[piece], refusal->refusal, device, evaluator);
+      choose_behind(piece_of(*program, refusal->step), refusal->refusal, choice, device, evaluator);
       continue;
     }
     last_program_ = program;
@@ -165,6 +163,23 @@ std::vector<UnusableProposal> FusionRuntime::unusable_proposals() const {
     }
   }
   return result;
+}
+
+void FusionRuntime::choose_behind(
+    size_t refused,
+    const KernelRefusal& refusal,
+    Choice& choice,
+    Device device,
+    Evaluator& evaluator) {
+  PieceWays* const ways = pieces_[refused].ways;
+  const size_t number = choice[refused];
+  const size_t next = ways->find_way_behind(number, refusal, device, evaluator);
+  const bool is_gone = refusal.cause != KernelRefusal::Cause::Launch; // whatever the sizes are
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (i == refused || (is_gone && pieces_[i].ways == ways && choice[i] == number)) {
+      choice[i] = next;
+    }
+  }
 }
 
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {

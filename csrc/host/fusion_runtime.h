@@ -106,6 +106,14 @@ class FusionRuntime {
 
   [[nodiscard]] bool is_cut_like(const PlannedPieces& pieces) const;
   [[nodiscard]] Choice best_choice(Device device, Evaluator& evaluator);
+  /// Changes `choice` where piece `refused` has no kernel: another way for it, and for those that
+  /// share its ways, unless its sizes alone have none.
+  void choose_behind(
+      size_t refused,
+      const KernelRefusal& refusal,
+      Choice& choice,
+      Device device,
+      Evaluator& evaluator);
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
   /// Put the schedules in place that are kept for segments like these (NVFUSER_SCHEDULES).
   void use_kept_schedules(const Choice& choice, Device device);

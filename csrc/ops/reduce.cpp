@@ -37,7 +37,8 @@ bool is_sum_or_product(BinaryOpType op) {
 DataType accumulation_dtype(BinaryOpType op, DataType operand, DataType asked) {
   if (!is_sum_or_product(op)) {
     NVF_USER_CHECK(asked == DataType::Null, "A dtype other than Null is not currently supported.");
-    return operand;
+    // Threads and blocks exchange partial results, and half a byte has no address.
+    return operand == DataType::Float4_e2m1fn ? DataType::Float : operand;
   }
   if (asked != DataType::Null) {
     return asked;
@@ -190,13 +191,11 @@ TensorView* make_reduction(
   }
   const std::vector<int64_t> axes = unique_dims(arg, dims);
   Val* identity = fusion.new_constant(reduction_identity(op, operand->dtype()), operand->dtype());
-  if (std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
-        return operand->size(axis)->is_const_int(0);
-      })) {
-    return full_of_identity(operand, axes, keepdim, identity);
-  }
-
-  return reduce_axes(op, operand, axes, keepdim, identity);
+  const bool is_empty = std::any_of(
+      axes.begin(), axes.end(), [&](int64_t axis) { return operand->size(axis)->is_const_int(0); });
+  TensorView* result = is_empty ? full_of_identity(operand, axes, keepdim, identity)
+                                : reduce_axes(op, operand, axes, keepdim, identity);
+  return is_sum_or_product(op) ? result : maybe_cast(result, arg->dtype());
 }
 
 TensorView* reduce_axes(

@@ -160,6 +160,7 @@ struct Candidate {
   size_t complete = 0;
   size_t present = 0;
   size_t concrete = 0;  // of them, those of the reference that are no broadcasts
+  int64_t inputs = 0;   // the path goes through: no loops are shared across them
   int64_t distance = 0; // edges from the reference
   int64_t number = 0;   // order in which candidates were found
 
@@ -172,6 +173,9 @@ struct Candidate {
     }
     if (concrete != other.concrete) {
       return concrete < other.concrete;
+    }
+    if (inputs != other.inputs) {
+      return inputs > other.inputs;
     }
     if (distance != other.distance) {
       return distance > other.distance;
@@ -224,29 +228,30 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   std::vector<Candidate> candidates; // a heap
   LostElements lost_elements;
   int64_t number = 0;
-  const auto grow_from = [&](TensorView* tensor, const Carried& carried, int64_t distance) {
+  const auto grow_from = [&](TensorView* tensor, const Candidate& path) {
     for (const TreeEdge& edge : edges_from(tensor)) {
       if (!reached.find(edge.to).has_value() && (may_take == nullptr || may_take(edge))) {
-        Candidate candidate = make_candidate(edge, carried, lost_elements);
-        candidate.distance = distance + 1;
+        Candidate candidate = make_candidate(edge, path.carried, lost_elements);
+        candidate.inputs = path.inputs + (tensor->is_fusion_input() ? 1 : 0);
+        candidate.distance = path.distance + 1;
         candidate.number = number++;
         candidates.push_back(std::move(candidate));
         std::ranges::push_heap(candidates, std::less<>());
       }
     }
   };
-  Carried all;
+  Candidate start;
   for (IterDomain* id : reference->logical()) {
-    all.push_back({.ids = {id}, .is_complete = true, .is_concrete = !id->is_broadcast()});
+    start.carried.push_back({.ids = {id}, .is_complete = true, .is_concrete = !id->is_broadcast()});
   }
-  grow_from(reference, all, 0);
+  grow_from(reference, start);
   while (!candidates.empty()) {
     std::ranges::pop_heap(candidates, std::less<>());
     const Candidate best = std::move(candidates.back());
     candidates.pop_back();
     if (reached.add(best.edge.to).second) {
       tree.push_back(best.edge);
-      grow_from(best.edge.to, best.carried, best.distance);
+      grow_from(best.edge.to, best);
     }
   }
   return tree;

@@ -3,8 +3,8 @@
 // A tensor *carries* an axis of the reference in those of its logical axes that the axis was
 // carried to on the way; the way is complete for the axis as long as none of them was lost
 // (reduced, or squeezed). Among all neighbors that are in the tree already, a tensor is reached
-// from the one that carries most complete axes to it, then most axes at all, then from the one
-// nearest to the reference.
+// from the one that carries most complete axes to it, then most axes at all, then from the one on
+// the way through fewest inputs, then from the one nearest to the reference.
 #pragma once
 
 #include <functional>

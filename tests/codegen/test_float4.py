@@ -250,6 +250,24 @@ def test_operations_that_keep_the_type(op: str, target: str) -> None:
     assert torch.equal(numbers_of(unpack(result)), expected)
 
 
+@pytest.mark.parametrize("op", ["max", "min"])
+@pytest.mark.parametrize("types", [("grid_x", "block_x"), ("block_x", "grid_x")])
+def test_extrema_over_blocks_and_threads(types: tuple[str, str], op: str, target: str) -> None:
+    """Partial results have whole bytes, although fp4 in memory has none."""
+    packed = random_pairs(32, 6)
+    with FusionDefinition() as fd:
+        y = getattr(fd.ops, op)(fp4_tensor(fd, 2), [0, 1])
+        fd.add_output(fd.ops.cast(y, dtype=DataType.Float))
+        reduced = next(t for t in fd.fusion.tensors() if t.has_reduction())
+        for axis, name in enumerate(types):
+            reduced.axis(axis).parallelize(getattr(ParallelType, name))
+        fd.sched.parallelize_like(reduced)
+        fd.sched.inline_most()
+    (result,) = run(fd, [packed], target)
+    assert y.dtype() == FP4
+    assert result.item() == getattr(numbers_of(unpack(packed)), op)().item()
+
+
 def test_vectors_that_are_filled(target: str) -> None:
     packed = random_pairs(5, 24)
     with FusionDefinition() as fd:

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -40,13 +41,28 @@ print(fd.fec.explain([data]))
 """
 
 
-def run(folder: Path, refused: str) -> subprocess.CompletedProcess[str]:
+TWINS = """
+import torch
+from nvfuser_direct import FusionDefinition
+with FusionDefinition() as fd:
+    inputs = [fd.define_tensor([-1, -1], contiguity=True) for _ in range(2)]
+    for x in inputs:
+        fd.add_output(fd.ops.sum(fd.ops.exp(x), [1]))
+data = [torch.randn(6, 9), torch.randn(5, 7)]
+for _ in range(2):
+    for result, x in zip(fd.execute(data), data):
+        torch.testing.assert_close(result, x.exp().sum(1))
+print([piece.way for piece in fd.fec.last_pieces()])
+"""
+
+
+def run(folder: Path, refused: str, program: str = SCRIPT) -> subprocess.CompletedProcess[str]:
     script = folder / "compiler"
     compiler = os.environ.get("CXX") or shutil.which("c++") or "c++"
     script.write_text(COMPILER.format(refused=refused, compiler=compiler))
     script.chmod(0o755)
     return subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", program],
         env=os.environ | {"CXX": str(script), "NVFUSER_CACHE_DIR": str(folder / "cache")},
         capture_output=True,
         text=True,
@@ -69,3 +85,10 @@ def test_the_next_way_is_taken(refused: str, expected: str, tmp_path: Path) -> N
         assert "  not reduction: CPU kernel nvfuser_reduction_" in result.stdout
         assert "error: too long" in result.stdout
     assert ("evaluated through PyTorch" in result.stderr) == (refused == "nvfuser_")
+
+
+@pytest.mark.parametrize("refused", ["nvfuser_reduction", "nvfuser_"])
+def test_segments_that_share_kernels_are_refused_together(refused: str, tmp_path: Path) -> None:
+    ways = literal_eval(run(tmp_path, refused, TWINS).stdout)
+    assert all(ways.count(way) % 2 == 0 for way in ways)
+    assert (set(ways) == {"evaluated"}) == (refused == "nvfuser_")

@@ -112,6 +112,21 @@ def test_empty(target: str) -> None:
     check_runs(define(padded, inputs, static_sizes=True), RESIZE, inputs, target)
 
 
+def test_parts_computed_from_one_input_follow_the_whole(target: str) -> None:
+    """Not their input, which another part reads at other positions."""
+    inputs = [randoms((7, 7), torch.float64).t()]
+
+    def build(fd, x):
+        ops = fd.ops
+        middle = ops.sqrt(ops.add(ops.abs(x), 1.0))
+        return ops.cat([x, middle, ops.full([7, 7], 3.0, DataType.Double)], 0)
+
+    fd = define(build, inputs, static_sizes=True)
+    for scheduled_for in ("cuda", "cpu"):
+        scheduled(fd, RESIZE, inputs, scheduled_for)[0].lower(target=scheduled_for)
+    check_runs(fd, RESIZE, inputs, target)
+
+
 # -- vectors --
 
 
