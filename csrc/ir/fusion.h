@@ -181,7 +181,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   std::vector<Val*> outputs_;
   std::vector<std::pair<const Val*, AliasInfo>> aliases_;
   std::map<std::string, NamedScalar*> named_scalars_;
-  // What follows from the graph, found when it is asked for.
+  // Facts that follow from the graph, found when they are asked for.
   mutable std::mutex liveness_mutex_;
   mutable std::atomic<bool> is_liveness_valid_ = false;
   mutable std::optional<std::vector<Expr*>> exprs_; // guarded by `liveness_mutex_`

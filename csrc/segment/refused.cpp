@@ -64,8 +64,8 @@ class CutSearch {
     return cuts;
   }
 
-  /// The loops over the elements of the first reduction compute what has axes of theirs. What has
-  /// others, and reductions of another kind, are computed apart, with what is computed from them.
+  /// The loops over the elements of the first reduction compute what has axes of theirs. Tensors
+  /// with others, and reductions of another kind, are computed apart, with all that reads them.
   Reasons around_first_reduction() const {
     Reasons cuts;
     const auto first = std::ranges::find_if(

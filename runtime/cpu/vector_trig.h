@@ -59,7 +59,7 @@ NVF_FUNCTION QuarterTurns quarter_turns(float x) {
       exponent == 255 ? quiet_nan<float>() : finite};
 }
 
-/// Of |r| <= pi / 4.
+/// For |r| <= pi / 4.
 NVF_FUNCTION float small_sine(float r) {
   const float s = r * r;
   float p = -1.9515295891e-4f;

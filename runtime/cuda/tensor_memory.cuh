@@ -13,12 +13,12 @@
 // requires: types thread_index vector bulk_copy cluster_sync
 #pragma once
 
-/// What this warp stored is in tensor memory, in front of a barrier of the block.
+/// Everything that this warp stored is in tensor memory, in front of a barrier of the block.
 NVF_FUNCTION void tensor_memory_stored() {
   asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
   asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
-/// What others did in front of the barrier is seen by what follows.
+/// Everything that others did in front of the barrier is seen by what follows.
 NVF_FUNCTION void tensor_memory_seen() {
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
@@ -62,8 +62,8 @@ struct BlockPair {
   }
 };
 
-/// Of the block: `kColumns`, a power of two from 32 to 512, and the barrier in shared memory at
-/// which groups of products arrive. `kBlocks`: that multiply together, 1 or 2.
+/// The tensor memory of a block: `kColumns`, a power of two from 32 to 512, and the barrier in
+/// shared memory at which groups of products arrive. `kBlocks`: that multiply together, 1 or 2.
 template <unsigned kColumns, unsigned kBlocks = 1>
 struct BlockTensorMemory {
   unsigned barrier;   // its address in shared memory

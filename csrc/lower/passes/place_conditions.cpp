@@ -174,8 +174,8 @@ class ConditionPlacer {
     }
   }
 
-  /// Of a vector along a shifted axis, `tests` keep that it begins before the end of the axis. A
-  /// load may bring elements of other rows into holes, as far as there are any; a store may not.
+  /// For a vector along a shifted axis `tests` only keep that it begins before the end of the axis.
+  /// A load may bring elements of other rows into holes, where there are any; a store may not.
   void test_lanes(const Expr& statement, int64_t lanes, std::vector<RangeTest>& tests) {
     const Resize* shift = shift_of_lanes(kernel_, first_output(kernel_.origin.at(&statement)));
     if (shift == nullptr) {
@@ -191,9 +191,9 @@ class ConditionPlacer {
     first->may_be_negative = false;
   }
 
-  /// Of what can be moved at once: a vector that is stored has no hole; one that is loaded ends
-  /// within the tensor; the two that one between them is loaded with lie within the row. None:
-  /// both sides are on chip, and have room for holes.
+  /// The test of a vector that can be moved at once: one that is stored has no hole; one that is
+  /// loaded ends within the tensor; the two that one between them is loaded with lie within the
+  /// row. None: both sides are on chip, and have room for holes.
   std::optional<RangeTest> test_of_vector(
       const Expr& statement, int64_t lanes, const RangeTest& first) {
     const auto less = [&](Val* number, int64_t by) {

@@ -183,8 +183,8 @@ struct ReductionChoice {
             "Blocks of a cluster, which share a row; 1: none do."),
         attr(
             "keeps_rows_in_shared_memory", &P::keeps_rows_in_shared_memory,
-            "Rows of inputs that several passes need stay in shared memory, not in registers, and "
-            "each pass loads them from there."),
+            "Rows that several passes need, of inputs or of what the first pass computes, stay in "
+            "shared memory, not in registers, and each pass loads them from there."),
         attr(
             "shifts_rows", &P::shifts_rows,
             "Rows that vectors do not divide are shifted to where vectors begin in memory, so that "

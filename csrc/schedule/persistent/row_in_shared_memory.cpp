@@ -17,7 +17,7 @@ constexpr int64_t kThreads = 1024;
 /// Fewer rounds of blocks than that leave many multiprocessors idle in the last one.
 constexpr int64_t kRounds = 2;
 
-/// What of a row is kept, and its bytes for each element.
+/// The tensors of a row that are kept, and their bytes for each element.
 struct KeptForm {
   int64_t bytes = 0;
   int64_t tensors = 0;

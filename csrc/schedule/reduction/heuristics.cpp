@@ -139,7 +139,7 @@ class Heuristics {
     return changes > 1;
   }
 
-  /// Such an index is divided by numbers where axes are innermost and short. For each of
+  /// Numbers by which indices are divided where axes are innermost and short. For each of
   /// `axes_of_problem`; empty: none. An axis of one element stays one: as a number, 1 would make a
   /// broadcast of it.
   [[nodiscard]] std::vector<int64_t> find_fixed_sizes() const {

@@ -21,7 +21,7 @@ struct RunLanes {
 
 struct RunProblem {
   std::vector<int64_t> sizes; // of the dimensions
-  /// Of the dimensions, outermost first.
+  /// Dimensions in the order of memory, outermost first.
   std::vector<size_t> results;
   std::vector<size_t> operands;
   /// The vectors of a tile that has these parts.

@@ -6116,7 +6116,7 @@ class ReductionParams(HeuristicParams):
     @property
     def keeps_rows_in_shared_memory(self) -> bool:
         """
-        Rows of inputs that several passes need stay in shared memory, not in registers, and each pass loads them from there.
+        Rows that several passes need, of inputs or of what the first pass computes, stay in shared memory, not in registers, and each pass loads them from there.
         """
 
     @keeps_rows_in_shared_memory.setter
