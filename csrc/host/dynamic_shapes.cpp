@@ -10,6 +10,47 @@
 #include "transform/concretize.h"
 
 namespace nvfuser::host {
+namespace {
+
+/// Elements of a tensor from which on a run is worth kernels of its own for its axes of size 1.
+constexpr int64_t kLargeTensor = int64_t{1} << 20;
+
+const TensorArg* tensor_at(std::span<const Argument> args, size_t position) {
+  return std::get_if<TensorArg>(&args[position]);
+}
+
+/// Whether axes of one element stand between others of a large tensor: two and more of these have
+/// to be addressed one by one.
+bool separates_axes(const TensorArg& tensor) {
+  int64_t elements = 1;
+  int64_t long_axes = 0;
+  for (const int64_t size : tensor.sizes()) {
+    elements *= size;
+    long_axes += size > 1 ? 1 : 0;
+  }
+  return elements >= kLargeTensor && long_axes >= 2 && long_axes < tensor.rank;
+}
+
+/// The candidates whose sizes are 1, if any of them belongs to a tensor that they separate.
+std::vector<UnitCandidate> find_units(
+    const std::vector<UnitCandidate>& candidates, std::span<const Argument> args) {
+  std::vector<UnitCandidate> units;
+  bool is_any_separated = false;
+  for (const UnitCandidate& candidate : candidates) {
+    const bool is_unit = std::ranges::all_of(candidate, [&](const TensorDim& place) {
+      return tensor_at(args, place.input)->sizes()[place.dim] == 1;
+    });
+    if (is_unit) {
+      units.push_back(candidate);
+      is_any_separated |= std::ranges::any_of(candidate, [&](const TensorDim& place) {
+        return separates_axes(*tensor_at(args, place.input));
+      });
+    }
+  }
+  return is_any_separated ? units : std::vector<UnitCandidate>();
+}
+
+} // namespace
 
 DynamicShapes::DynamicShapes(std::shared_ptr<Fusion> definition)
     : definition_(std::move(definition)),
@@ -22,7 +63,7 @@ DynamicShapes::DynamicShapes(std::shared_ptr<Fusion> definition)
 
 std::variant<Specialization, Refusal> DynamicShapes::try_resolve(std::span<const Argument> args) {
   if (!is_dynamic_) {
-    return Specialization{0, definition_};
+    return resolve_units(args);
   }
   // Which axes correspond shows only once the shapes are resolved: sizes are held against each
   // other then.
@@ -75,9 +116,42 @@ Specialization DynamicShapes::specialization_for(const Concretization& record) {
   return made;
 }
 
+Specialization DynamicShapes::resolve_units(std::span<const Argument> args) {
+  const Specialization as_given{0, definition_};
+  const UnpairedArguments elements(*definition_, args);
+  const bool may_have_units = std::ranges::any_of(elements.args(), [](const Argument& arg) {
+    const auto* tensor = std::get_if<TensorArg>(&arg);
+    return tensor != nullptr && separates_axes(*tensor);
+  });
+  if (!may_have_units) {
+    return as_given;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!unit_candidates_) {
+    unit_candidates_ = find_unit_candidates(*definition_);
+  }
+  const std::vector<UnitCandidate> units = find_units(*unit_candidates_, elements.args());
+  if (units.empty()) {
+    return as_given;
+  }
+  const auto known = without_units_.find(units);
+  if (known != without_units_.end()) {
+    return known->second;
+  }
+  if (without_units_.size() + 1 >= kMost) {
+    return as_given;
+  }
+  const std::shared_ptr<Fusion> fusion = definition_->clone();
+  make_broadcasts(*fusion, units);
+  const Specialization made{static_cast<int64_t>(without_units_.size()) + 1, fusion};
+  without_units_.emplace(units, made);
+  return made;
+}
+
 int64_t DynamicShapes::count() const {
   const std::lock_guard lock(mutex_);
-  return is_dynamic_ ? static_cast<int64_t>(specializations_.size()) : 1;
+  return is_dynamic_ ? static_cast<int64_t>(specializations_.size())
+                     : static_cast<int64_t>(without_units_.size()) + 1;
 }
 
 int64_t DynamicShapes::num_forgotten() const {

@@ -91,6 +91,11 @@ class Rewriter {
   }
 
   void run() {
+    for (const Val* input : fusion_.inputs()) {
+      if (input->is_tensor() && open_.contains(static_cast<const TensorView*>(input))) {
+        resolve_input(static_cast<const TensorView*>(input));
+      }
+    }
     for (Expr* expr : tensor_exprs(fusion_)) {
       auto* reshape = expr->as<ReshapeOp>();
       if (reshape != nullptr && is_dynamic(*reshape)) {
@@ -112,6 +117,23 @@ class Rewriter {
   }
 
  private:
+  // -- inputs --
+
+  /// An axis of an input is open where a run has the size 1 for it (transform/unit_axes.h).
+  void resolve_input(const TensorView* input) {
+    for (IterDomain* axis : input->logical()) {
+      if (axis->is_symbolic_axis()) {
+        const auto form = axes_.find(axis->name());
+        if (form == axes_.end() || form->second != AxisForm::Kind::Broadcast) {
+          throw_of_another_fusion(axis);
+        }
+        fixed_sizes_.emplace_back(axis->extent(), fusion_.one());
+        make_broadcast(axis);
+      }
+    }
+    update_contiguity(input->domain());
+  }
+
   // -- reshape --
 
   void rewrite_reshape(const ReshapeOp& op) {
