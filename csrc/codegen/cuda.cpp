@@ -116,6 +116,9 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] bool division_traps() const override {
     return false;
   }
+  [[nodiscard]] bool divides_indices_unsigned() const override {
+    return true;
+  }
   [[nodiscard]] std::string read_only_element(std::string element) const override {
     return "load_readonly(" + element + ")";
   }

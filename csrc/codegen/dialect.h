@@ -21,6 +21,10 @@ class Dialect {
   [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) const = 0;
   /// Whether dividing by zero, or the smallest integer by -1, ends the process.
   [[nodiscard]] virtual bool division_traps() const = 0;
+  /// Whether indices that are not negative are divided by `index_quotient` and `index_remainder`.
+  [[nodiscard]] virtual bool divides_indices_unsigned() const {
+    return false;
+  }
 
   /// The kernel's first line up to its opening brace, and the declarations of what its body
   /// mentions: parameters, launch dimensions, shared memory.

@@ -84,6 +84,7 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
                                                         : NormalProbabilities(kernel, rounded_)),
       round_trips_(dialect.rounding_function().empty() ? RoundTrips() : RoundTrips(kernel)),
       counted_(kernel),
+      nonnegative_(kernel),
       present_(kernel.body) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);
@@ -413,6 +414,11 @@ Text ExpressionPrinter::binary(const BinaryOp& op) {
   if (divides && is_integer && !is_divisor_of_all(op.rhs, type, needs_function)) {
     const char* function = op.op == BinaryOpType::Div ? "divide" : "modulo";
     return cast(call(function, lhs.str() + ", " + rhs.str()), type, to);
+  }
+  if (divides && to == DataType::Index && dialect_.divides_indices_unsigned() &&
+      nonnegative_.divides_unsigned(op)) {
+    const char* function = op.op == BinaryOpType::Div ? "index_quotient" : "index_remainder";
+    return call(function, lhs.str() + ", " + rhs.str());
   }
   const DataType result_type = is_comparison(op.op) ? DataType::Bool : type;
   return cast(binary(op.op, lhs, rhs, type), result_type, to);

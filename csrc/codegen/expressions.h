@@ -22,6 +22,7 @@
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
+#include "codegen/nonnegative_indices.h"
 #include "codegen/normal_probabilities.h"
 #include "codegen/normalized_powers.h"
 #include "codegen/present_elements.h"
@@ -182,6 +183,7 @@ class ExpressionPrinter {
   const NormalProbabilities normal_;
   const RoundTrips round_trips_;
   const CountedDraws counted_;
+  NonnegativeIndices nonnegative_;
   const PresentElements present_;
   std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions

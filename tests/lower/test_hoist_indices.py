@@ -95,7 +95,7 @@ def test_nothing_trivial_has_a_name(name: str) -> None:
     for target in ("cuda", "cpu"):
         for _, _, expression in names(text_of(fd, target)):
             operations = len(re.findall(r" [-+*/%^] ", expression))
-            is_division = re.search(r"ceilDiv|divide|modulo| [/%] ", expression)
+            is_division = re.search(r"ceilDiv|divide|modulo|index_| [/%] ", expression)
             assert operations >= 2 or is_division, expression
 
 
@@ -219,7 +219,7 @@ def test_rows_that_neighbours_look_up_are_divided_for_once() -> None:
         y.axis(1).parallelize(TX)
         fd.sched.parallelize_like(y)
         fd.sched.inline_most()
-    assert len(re.findall(r"i\d+ / i1", text_of(fd))) == 1
+    assert len(re.findall(r"index_quotient\(i\d+, i1\)", text_of(fd))) == 1
 
 
 # -- Guards --
@@ -249,14 +249,16 @@ def test_a_division_stays_behind_its_guard() -> None:
     """A thread beyond the end may not divide by a size of 0."""
     text = text_of(divided_by_a_size(is_guarded=True))
     condition = text.index("if (")
-    divisions = [division.start() for division in re.finditer(r"[/%] i\d+", text)]
+    divisions = [
+        division.start() for division in re.finditer(r"index_(quotient|remainder)\(", text)
+    ]
     assert len(divisions) == 2  # the row and the column, shared by the two operands
     assert min(divisions) > condition
 
 
 def test_a_division_that_no_condition_guards_is_shared() -> None:
     text = text_of(divided_by_a_size(is_guarded=False))
-    assert len(re.findall(r"block_x / i\d+", text)) == 1
+    assert len(re.findall(r"index_quotient\(block_x, i\d+\)", text)) == 1
 
 
 def test_sizes_of_zero(target: str) -> None:
