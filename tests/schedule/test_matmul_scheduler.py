@@ -413,6 +413,22 @@ def test_one_kernel_is_chosen_where_it_was_measured_to_win(m, n, k, build, is_fa
     assert is_chosen(m, n, k, build) == is_faster
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("size", "is_faster"), [(2048, True), (8192, False)])
+def test_a_kernel_takes_as_long_in_any_layout(size, is_faster, layout):
+    """So do libraries (docs/products.md)."""
+
+    def params_of(inputs: list[torch.Tensor]) -> MatmulParams:
+        fd = define(linear_relu, inputs)
+        return always(lambda: schedule.compute_heuristics(fd.fusion, MATMUL, inputs, "cuda"))
+
+    x, w, bias = reserved(size, size), reserved(size, size), reserved(size)
+    along_m, along_n = LAYOUTS[layout]
+    inputs = [x.t() if along_m else x, w.t() if along_n else w, bias]
+    assert params_of(inputs) == params_of([x, w, bias])
+    assert (rejection(define(linear_relu, inputs), inputs) == "") == is_faster
+
+
 def test_one_kernel_is_chosen_while_the_host_takes_longer_for_a_library():
     """Up to some size."""
     chosen = [is_chosen(n, n, n, linear_relu) for n in range(1024, 8193, 1024)]
