@@ -25,7 +25,16 @@ from hard_case import (
     par,
 )
 
-from nvfuser_direct import BlockSync, FusionDefinition, IdMappingMode, IterType, schedule
+from nvfuser_direct import (
+    BlockSync,
+    DataType,
+    FusionDefinition,
+    IdMappingMode,
+    IterType,
+    UserError,
+    evaluate,
+    schedule,
+)
 from nvfuser_direct.idm import IdModel
 
 LENGTHS = (1, 2, 3, 9, 31, 32, 33, 129, 1000)
@@ -126,6 +135,35 @@ def test_slice_reads_at_its_offset(target, extent, start, stop):
         fd.add_output(fd.ops.neg(y))
     x = numbers(20, 3, device=target)
     assert_same(execute(fd, [x]), [-x[start:stop, 1:3]])
+
+
+@pytest.mark.parametrize("is_negated", [False, True])
+@pytest.mark.parametrize(("start", "stop"), [(3, 5), (6, 9), (-1, 2)])
+def test_slice_of_positions_that_are_not_there_is_refused(target, start, stop, is_negated):
+    """Without normalization positions are taken as given; also in a copy and in a view."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 3], contiguity=True)
+        ends = [fd.define_scalar(dtype=DataType.Int) for _ in range(2)]
+        zero, three = (fd.define_scalar(n, dtype=DataType.Int) for n in (0, 3))
+        y = fd.ops.slice(x, [ends[0], zero], [ends[1], three], manual_normalization=True)
+        fd.add_output(fd.ops.neg(y) if is_negated else y)
+    given = [numbers(4, 3, device=target), start, stop]
+    text = "A slice takes positions of dimension 0 of T0.* that it does not have"
+    for run in (fd.execute, lambda args: evaluate(fd.fusion, args)):
+        with pytest.raises(UserError, match=text):
+            run(given)
+    given[1:] = [1, 3]
+    assert_same(fd.execute(given), [-given[0][1:3] if is_negated else given[0][1:3]])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 7, 9])
+def test_normalized_slices_of_slices_take_what_is_there(target, rows):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.slice(x, [2, 0], [7, 60])
+        fd.add_output(fd.ops.neg(fd.ops.slice(y, [1, 1], [3, 5])))
+    x = numbers(rows, 4, device=target)
+    assert_same(fd.execute([x]), [-x[2:7, :60][1:3, 1:5]])
 
 
 def test_offsets_of_both_kinds_in_one_expression(target):

@@ -4,6 +4,38 @@
 #include "lower/analysis/launch_conditions.h"
 
 namespace nvfuser {
+namespace {
+
+/// The operation that computes `val`, if it is this one.
+const BinaryOp* computed_by(const Val* val, BinaryOpType op) {
+  const auto* binary = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+  return binary != nullptr && binary->op == op ? binary : nullptr;
+}
+
+bool is_not_negative(const Val* position) {
+  if (position->is_const_int()) {
+    return as_int(position->value()) >= 0;
+  }
+  const BinaryOp* max = computed_by(position, BinaryOpType::Max);
+  return max != nullptr && (max->lhs->is_zero() || max->rhs->is_zero());
+}
+
+/// Whether it shows that `stop` is at most `size` or `start`, as where a slice was normalized.
+bool is_clipped(const Val* stop, const Val* start, const Val* size) {
+  if (stop->same_as(size) || stop->same_as(start) || stop->is_zero()) {
+    return true;
+  }
+  if (stop->is_const_int() && size->is_const_int()) {
+    return as_int(stop->value()) <= as_int(size->value());
+  }
+  if (const BinaryOp* min = computed_by(stop, BinaryOpType::Min)) {
+    return is_clipped(min->lhs, start, size) || is_clipped(min->rhs, start, size);
+  }
+  const BinaryOp* max = computed_by(stop, BinaryOpType::Max);
+  return max != nullptr && is_clipped(max->lhs, start, size) && is_clipped(max->rhs, start, size);
+}
+
+} // namespace
 
 void SizeConditions::require_elements(
     const TensorView* arg, int64_t dim, const TensorView* positions) {
@@ -27,6 +59,20 @@ void SizeConditions::require_at_most(
            large->to_string()});
     }
   }
+}
+
+void SizeConditions::require_positions(const TensorView* arg, int64_t dim, Val* start, Val* stop) {
+  Val* size = arg->size(dim);
+  if (is_not_negative(start) && is_clipped(stop, start, size)) {
+    return;
+  }
+  require(
+      scalar::logical_and(
+          scalar::le(kernel_.zero(), start),
+          scalar::logical_or(scalar::le(stop, size), scalar::le(stop, start))),
+      arg,
+      {"A slice takes positions of dimension ", dim, " of ", arg->to_string(),
+       " that it does not have"});
 }
 
 void SizeConditions::require(Val* holds, const TensorView* tensor, const Part& headline) {
@@ -55,6 +101,12 @@ void require_sizes(const ScatterOp& op, SizeConditions& conditions) {
   conditions.require_at_most(op.index, op.out, op.dim);
   if (op.src->is_tensor()) {
     conditions.require_at_most(op.index, static_cast<const TensorView*>(op.src), kNone);
+  }
+}
+
+void require_sizes(const SliceOp& op, SizeConditions& conditions) {
+  for (size_t dim = 0; dim < op.starts.size(); ++dim) {
+    conditions.require_positions(op.arg, static_cast<int64_t>(dim), op.starts[dim], op.stops[dim]);
   }
 }
 

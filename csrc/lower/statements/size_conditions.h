@@ -17,6 +17,8 @@ class SizeConditions {
   void require_elements(const TensorView* arg, int64_t dim, const TensorView* positions);
   /// Sizes of `small` are at most those of `large`, but in the dimension `except`.
   void require_at_most(const TensorView* small, const TensorView* large, int64_t except);
+  /// Positions from `start` to `stop` along a dimension of `arg` are there, if any are taken.
+  void require_positions(const TensorView* arg, int64_t dim, Val* start, Val* stop);
 
  private:
   void require(Val* holds, const TensorView* tensor, const Part& headline);
@@ -28,5 +30,6 @@ void require_sizes(const SelectOp& op, SizeConditions& conditions);
 void require_sizes(const IndexSelectOp& op, SizeConditions& conditions);
 void require_sizes(const GatherOp& op, SizeConditions& conditions);
 void require_sizes(const ScatterOp& op, SizeConditions& conditions);
+void require_sizes(const SliceOp& op, SizeConditions& conditions);
 
 } // namespace nvfuser

@@ -21,11 +21,15 @@ def _check_extents(expr: _core.Expr, extents: Sequence[int]) -> None:
 
 @handles(_core.SliceOp)
 def slice_(ev: Evaluator, expr: _core.SliceOp) -> None:
-    index = tuple(
-        slice(int(ev.scalar(start)), int(ev.scalar(stop)))
-        for start, stop in zip(expr.starts, expr.stops, strict=True)
-    )
-    ev.store(expr.out, ev[expr.arg][index])
+    arg: torch.Tensor = ev[expr.arg]
+    starts, stops = ([int(ev.scalar(val)) for val in vals] for vals in (expr.starts, expr.stops))
+    for dim, (start, stop, size) in enumerate(zip(starts, stops, arg.shape, strict=True)):
+        if start < 0 or size < stop > start:
+            raise _core.UserError(
+                f"A slice takes positions of dimension {dim} of {expr.arg} that it does not have: "
+                f"{start} to {stop} of {size}"
+            )
+    ev.store(expr.out, arg[tuple(map(slice, starts, stops))])
 
 
 @handles(_core.PadOp)
