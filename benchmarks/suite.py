@@ -4,6 +4,7 @@
     python benchmarks/suite.py --cases softmax rope    those whose names have one of the words
     python benchmarks/suite.py --target cpu --quick    no compiled peers, few repetitions
     python benchmarks/suite.py --random 200 --seed 3   shapes that are not in the table
+    python benchmarks/suite.py --tune 5                also with the schedules that `fd.tune` finds
     python benchmarks/suite.py --json results.json     the table as data, for benchmarks/compare.py
 
 A score is the time of a copy that reads and writes the same bytes, divided by the time of the
@@ -11,7 +12,8 @@ kernel: 1 is a copy. Both are measured in one run, on data that no cache holds: 
 smaller than that, calls take turns over several sets. Results are compared with eager PyTorch. With
 --kernels the column "kernel" is the time of a call whose launches are all in the queue when the GPU
 comes to it, and "alone" the score of such times: the copy's by ours. The column "by" has the
-scheduler of each segment; "view" and "evaluated" are segments without a kernel.
+scheduler of each segment; "view" and "evaluated" are segments without a kernel. With --tune each
+case is tuned for so many seconds after its first measurement, and measured again: "tuned".
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ class Row:
     megabytes : float
         Inputs read once, outputs written once.
     milliseconds : dict[str, float]
-        By what ran: "copy", "ours", and the peers; of the GPU alone: "copy kernel", "kernel".
+        By what ran: "copy", "ours", "tuned", and the peers; of the GPU alone: "copy kernel",
+        "kernel".
     error : float
         Largest difference from eager, relative to the largest element.
     verdict : str
@@ -69,6 +72,7 @@ class Row:
     scheduler: str = ""
     params: str = ""
     refused: list[str] = field(default_factory=list)  # better ways, with reasons
+    tuning: list[str] = field(default_factory=list)  # what it changed last, of each segment
     milliseconds: dict[str, float] = field(default_factory=dict)
     compile_ms: float = 0.0
     error: float = 0.0
@@ -140,10 +144,8 @@ def store_views(fusion: Fusion) -> None:
             output.set_allocation_domain(output.get_logical_domain(), True)
 
 
-def ours(
-    case: Case, inputs: Sequence[Any], row: Row
-) -> Callable[[Sequence[Any]], Sequence[torch.Tensor]] | None:
-    """A call of the definition; None, with the reason in `row`, where nothing runs it."""
+def ours(case: Case, inputs: Sequence[Any], row: Row) -> FusionDefinition | None:
+    """The definition, which has run; None, with the reason in `row`, where nothing runs it."""
     with FusionDefinition() as fd:
         case.define(fd)
         store_views(fd.fusion)
@@ -160,7 +162,16 @@ def ours(
     row.refused = [
         f"{way}: {reason.splitlines()[0]}" for piece in pieces for way, reason in piece.refused
     ]
-    return fd.execute
+    return fd
+
+
+def tuned(fd: FusionDefinition, inputs: Sequence[Any], seconds: float, row: Row) -> None:
+    """Leave `fd` with the fastest schedules that are found, and what they change in `row`."""
+    report = fd.tune(inputs, seconds=seconds, keep=False)
+    row.tuning = [
+        f"{found.best.what}: {found.gain:.2f} times as fast ({len(found.candidates)} tried)"
+        for found in report.segments
+    ]
 
 
 def peer(case: Case, name: str) -> Callable[..., Any]:
@@ -215,16 +226,24 @@ def copy_of(total_bytes: int, target: str) -> Callable[[int], object]:
     return lambda _: destination.copy_(source)
 
 
-def measure(case: Case, target: str, peers: Sequence[str], repeats: int, *, kernels: bool) -> Row:
+def measure(
+    case: Case,
+    target: str,
+    peers: Sequence[str],
+    repeats: int,
+    *,
+    kernels: bool = False,
+    tune_seconds: float = 0.0,
+) -> Row:
     row = Row(case.name, floor=case.floor)
     torch.manual_seed(0)
     inputs = case.inputs(target)
-    run = ours(case, inputs, row)
+    fd = ours(case, inputs, row)
     expected = as_tuple(case.eager(*inputs))
     total_bytes = bytes_of(inputs) + bytes_of(expected)
     row.megabytes = total_bytes / 1e6
-    if run is not None:
-        found = run(inputs)
+    if fd is not None:
+        found = fd.execute(inputs)
         row.error = largest_error(found, expected) if case.compares_values else 0.0
         if row.error > case.rtol:
             row.verdict = "WRONG"
@@ -239,10 +258,17 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int, *, kern
     if kernels:
         row.milliseconds["copy kernel"] = kernel_time(copy, repeats)
     del copy  # and its memory
-    if run is not None:
-        row.milliseconds["ours"] = timed(lambda i: run(sets[i % len(sets)]), target, repeats)
+    if fd is not None:
+
+        def call(i: int) -> Sequence[torch.Tensor]:
+            return fd.execute(sets[i % len(sets)])
+
+        row.milliseconds["ours"] = timed(call, target, repeats)
         if kernels:
-            row.milliseconds["kernel"] = kernel_time(lambda i: run(sets[i % len(sets)]), repeats)
+            row.milliseconds["kernel"] = kernel_time(call, repeats)
+        if tune_seconds:
+            tuned(fd, inputs, tune_seconds, row)
+            row.milliseconds["tuned"] = timed(call, target, repeats)
     for name in peers:
         function = peer(case, name)
         try:
@@ -251,7 +277,7 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int, *, kern
             )
         except Exception as error:  # a peer that cannot: a fact about it, not about us
             print(f"  {name}: {type(error).__name__}: {str(error).partition(chr(10))[0]}")
-    row.counts = case.is_memory_bound and run is not None and row.verdict != "WRONG"
+    row.counts = case.is_memory_bound and fd is not None and row.verdict != "WRONG"
     return row
 
 
@@ -272,7 +298,9 @@ def header(peers: Sequence[str]) -> str:
 
 def line(row: Row, peers: Sequence[str]) -> str:
     times = "".join(f"{text_of(row.milliseconds.get(name)):>13}" for name in peers)
-    notes = "  ".join(note for note in (row.scheduler, row.verdict, *row.refused) if note)
+    score = row.score_of("tuned")
+    tuning = [] if score is None else [f"tuned {score:.2f}", *row.tuning]
+    notes = "  ".join(note for note in (row.scheduler, *tuning, row.verdict, *row.refused) if note)
     return (
         f"{row.name:40} {row.megabytes:6.0f} {text_of(row.milliseconds.get('copy')):>8} "
         f"{text_of(row.milliseconds.get('ours')):>8} {text_of(row.milliseconds.get('kernel')):>8}"
@@ -294,6 +322,9 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "cases": len(rows),
         "kernels": len(counted),
         "geometric_mean": geometric_mean([row.score for row in counted if row.score]),
+        "geometric_mean_tuned": geometric_mean(
+            [score for row in counted if (score := row.score_of("tuned"))]
+        ),
         "geometric_mean_of_kernels": geometric_mean(
             [row.kernel_score for row in counted if row.kernel_score]
         ),
@@ -327,6 +358,8 @@ def print_summary(found: dict[str, Any]) -> None:
         f"{text_of(found['geometric_mean_of_best_peers'])}, over torch.compile: "
         f"{text_of(found['mean_over_compile'])}; lowest {text_of(found['lowest'], 2)}"
     )
+    if found["geometric_mean_tuned"] is not None:
+        print(f"geometric mean tuned: {text_of(found['geometric_mean_tuned'])}")
     for name in found["below_best_peer"]:
         print(f"more than 5 % below its best peer: {name}")
 
@@ -343,6 +376,9 @@ def main() -> int:
     parser.add_argument("--kernels", action="store_true", help="also the time of the GPU alone")
     parser.add_argument("--random", type=int, metavar="COUNT", help="cases of random shapes")
     parser.add_argument("--seed", type=int, default=0, help="of random shapes")
+    parser.add_argument(
+        "--tune", type=float, default=0.0, metavar="SECONDS", help="tune each case so long"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--params", action="store_true", help="print what the scheduler decided")
     args = parser.parse_args()
@@ -353,7 +389,9 @@ def main() -> int:
     print(header(peers), flush=True)
     for case in cases_of(args):
         kernels = args.kernels and args.target == "cuda"
-        rows.append(measure(case, args.target, peers, repeats, kernels=kernels))
+        rows.append(
+            measure(case, args.target, peers, repeats, kernels=kernels, tune_seconds=args.tune)
+        )
         print(line(rows[-1], peers), flush=True)
         if args.params:
             print(rows[-1].params)

@@ -19,6 +19,7 @@ import suite
 from cases.image_norms import batchnorm, groupnorm
 from cases.random_cases import random_cases
 from cases.softmax import cross_entropy
+from cases.sums import total
 
 if TYPE_CHECKING:
     from cases import Case
@@ -82,6 +83,17 @@ def test_kernels_alone_have_a_score_of_their_own() -> None:
     del times["kernel"], times["copy kernel"]  # without --kernels
     assert row.kernel_score is None
     assert suite.summary([row])["geometric_mean_of_kernels"] is None
+
+
+def test_a_tuned_case_is_measured_before_and_afterwards(target: str) -> None:
+    case = total("sum", (64, 96), [1])
+    row = suite.measure(case, target, [], repeats=2, tune_seconds=0.2)
+    assert row.verdict == ""
+    assert {"copy", "ours", "tuned"} <= row.milliseconds.keys()
+    assert len(row.tuning) == 1
+    assert "times as fast" in row.tuning[0]
+    assert f"tuned {row.score_of('tuned'):.2f}  {row.tuning[0]}" in suite.line(row, [])
+    assert suite.summary([row])["geometric_mean_tuned"] == pytest.approx(row.score_of("tuned"))
 
 
 def test_two_runs_are_compared(tmp_path: Path) -> None:
