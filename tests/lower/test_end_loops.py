@@ -136,3 +136,37 @@ def test_rows_of_any_number_of_chains(target: str, columns: int) -> None:
     executor.compile(chains(32).fusion, inputs)
     (found,) = executor.run(inputs)
     torch.testing.assert_close(found.cpu().double(), x.sum(1))
+
+
+def columns_of_task(columns: int) -> FusionDefinition:
+    """Sums of columns: a task has neighbouring ones, in steps of four."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        y = fd.ops.neg(total)
+        fd.add_output(y)
+        for tensor, axis in (total, 1), (y, 0):
+            tensor.split(axis, columns)
+            tensor.split(axis + 1, 4)
+        total.reorder({0: 1, 1: 0})
+        for tensor in (total, y):
+            tensor.axis(0).parallelize(BX)
+        fd.sched.inline_most()
+    return fd
+
+
+def test_loops_over_arrays_beyond_registers_end_with_the_last_element() -> None:
+    """An array that lies in memory is addressed by any loop, one in registers by whole ones."""
+    for columns, ends in (128, 0), (512, 2):
+        text = columns_of_task(columns).fusion.print_kernel(target="cpu", comments=False)
+        assert text.count(f"< minimum(i3, {columns // 4});") == ends
+
+
+@pytest.mark.parametrize("columns", [0, 1, 4, 511, 512, 515, 1030])
+def test_any_number_of_columns_in_memory(columns: int) -> None:
+    x = torch.randn(5, columns)
+    executor = KernelExecutor()
+    executor.compile(columns_of_task(512).fusion, [x])
+    (found,) = executor.run([x])
+    torch.testing.assert_close(found, -x.sum(0))

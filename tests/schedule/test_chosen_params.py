@@ -446,7 +446,7 @@ OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
             "unroll_factor_top_of_vectorization": 1,
         },
     ),
-    "sum_outer": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 512}),
+    "sum_outer": (SUMS, {"blocks_per_reduction": 16, "unroll_factor_iter_dom": 1024}),
     "transpose_add": ("transpose", {"runs_in_tasks": True}),  # tiles: below
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,8 @@ SHAPES = {
     "columns": ((1000, 256), [0]),
     "odd columns": ((1001, 37), [0]),
     "long columns": ((20000, 8), [0]),
+    "wide columns": ((2051, 2053), [0]),
+    "few rows of columns": ((5, 3000), [0]),
     "one column": ((5000, 1), [0]),
     "one row": ((1, 300), [0]),
     "sides": ((20, 30, 40), [0, 2]),
@@ -398,6 +401,28 @@ def test_blocks_that_share_rows_are_there_at_once(rows: int) -> None:
     params = chosen(torch.empty(rows, 1 << 26 if rows == 1 else 1 << 20), [1])
     most_of_sm = 65536 // (params.lparams.bdimx * 48)
     assert 132 * most_of_sm // 2 < rows * params.blocks_per_reduction <= 132 * most_of_sm
+
+
+def test_rows_of_columns_share_accumulators() -> None:
+    """A task of a processor adds several rows to its columns at once, all inputs together as many."""
+
+    def of_product(fd, *inputs):
+        product = functools.reduce(fd.ops.mul, inputs)
+        return fd.ops.sum(product, [0])
+
+    x = positive(1000, 2048)
+    for inputs, rows in (1, 8), (2, 4), (3, 2):
+        fd = define(of_product, [x] * inputs)
+        params = schedule.compute_heuristics(fd.fusion, REDUCTION, [x] * inputs, "cpu")
+        assert params.unroll_factor_inner_reduction == rows
+        check(fd, [x] * inputs, "cpu", "cpu", [(x.double() ** inputs).sum([0])])
+    few = define(reduced("sum", [0]), [x[:3]])
+    assert (
+        schedule.compute_heuristics(
+            few.fusion, REDUCTION, [x[:3]], "cpu"
+        ).unroll_factor_inner_reduction
+        == 2
+    )
 
 
 def test_columns_are_neighbours_of_threads() -> None:

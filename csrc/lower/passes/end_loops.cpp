@@ -23,6 +23,7 @@ using Terms = std::vector<Val*>;
 
 /// A loop with few iterations is written out: it loads for several of them at once.
 constexpr int64_t kWrittenOut = 16;
+constexpr int64_t kRegisterBytes = 4;
 
 bool is_written_out(const ForLoop& loop) {
   return loop.stop->is_const_int() && as_int(loop.stop->value()) <= kWrittenOut;
@@ -36,17 +37,20 @@ Val* own_condition(const Expr& statement) {
   return statement.predicate();
 }
 
-/// Whether something of the loop is different in each of its iterations by what register is
-/// addressed: such loops are written out, and have a fixed number of iterations.
-bool addresses_registers(const ForLoop& loop) {
-  bool found = false;
-  for_each_node(loop.body, [&](const Expr& statement) {
-    for_each_element(statement, [&](const TensorIndex& element) {
-      found = found || (element.view()->memory_type() == MemoryType::Local &&
-                        depends_on(element.index(), loop.index));
-    });
+/// Arrays of a thread that are larger than all of its registers. They lie in memory.
+std::unordered_set<const TensorView*> arrays_beyond_registers(const Kernel& kernel) {
+  std::unordered_set<const TensorView*> arrays;
+  for_each_node(kernel.body, [&](const Expr& statement) {
+    const auto* allocate = statement.as<Allocate>();
+    if (allocate != nullptr && allocate->memory_type == MemoryType::Local &&
+        allocate->size->is_const_int()) {
+      const int64_t bytes = as_int(allocate->size->value()) * size_bytes(allocate->buffer->dtype());
+      if (bytes > kernel.target().max_registers_per_thread * kRegisterBytes) {
+        arrays.insert(allocate->buffer);
+      }
+    }
   });
-  return found;
+  return arrays;
 }
 
 /// Arrays that each iteration has anew: what is in them is gone at its end.
@@ -78,7 +82,10 @@ bool has_part(const Scope& scope, const ForLoop& loop, CircularBufferLoopStage s
 
 class LoopEnder {
  public:
-  explicit LoopEnder(Kernel& kernel) : kernel_(kernel), simplifier_(*kernel.simplifier) {}
+  explicit LoopEnder(Kernel& kernel)
+      : kernel_(kernel),
+        simplifier_(*kernel.simplifier),
+        in_memory_(arrays_beyond_registers(kernel)) {}
 
   void run(Scope& scope) {
     for (Expr*& node : scope) {
@@ -105,6 +112,20 @@ class LoopEnder {
     Val* term = nullptr;
     Val* stop = nullptr;
   };
+
+  /// Whether something of the loop is different in each of its iterations by what register is
+  /// addressed: such loops are written out, and have a fixed number of iterations.
+  [[nodiscard]] bool addresses_registers(const ForLoop& loop) const {
+    bool found = false;
+    for_each_node(loop.body, [&](const Expr& statement) {
+      for_each_element(statement, [&](const TensorIndex& element) {
+        found = found ||
+                (element.view()->memory_type() == MemoryType::Local &&
+                 !in_memory_.contains(element.view()) && depends_on(element.index(), loop.index));
+      });
+    });
+    return found;
+  }
 
   std::optional<End> find_end(const ForLoop& loop) {
     Terms candidates;
@@ -295,6 +316,7 @@ class LoopEnder {
 
   Kernel& kernel_;
   IndexSimplifier& simplifier_;
+  const std::unordered_set<const TensorView*> in_memory_; // arrays
 };
 
 } // namespace

@@ -38,11 +38,14 @@ void make_loops(LoopRoles& loops, const ReductionParams& params, bool has_chains
   }
   if (has_chains) {
     loops.split(Serial, kChain, Chain);
+    if (!params.fastest_dim && params.unroll_factor_inner_reduction > 1) {
+      loops.split(Chain, params.unroll_factor_inner_reduction, Unroll); // rows read together
+    }
   }
   if (params.fastest_dim) {
     loops.arrange({Blocks, Rows, Grid, Serial, Chain, Columns, Unroll, Lanes, Ones});
   } else {
-    loops.arrange({Blocks, Grid, Serial, Chain, Rows, Columns, Ones});
+    loops.arrange({Blocks, Grid, Serial, Chain, Rows, Unroll, Columns, Ones});
   }
 }
 
@@ -85,8 +88,11 @@ void apply_in_tasks(
   LoopRoles bound = factor_all(loops, reduction_results(fusion), factor).all;
   bound.bind(Blocks, ParallelType::BIDx);
   bound.bind(Grid, ParallelType::BIDy);
-  // Steps that are whole have no tests.
+  // Steps that are whole have no tests: vectors, and rows of vectors that are read together.
   bound.bind(bound.has(Lanes) ? Lanes : Columns, ParallelType::Unswitch);
+  if (!params.fastest_dim) {
+    bound.bind(Unroll, ParallelType::Unswitch);
+  }
   transform::parallelize_like(bound.tensor());
   for (const auto& [load, width] : loads) {
     vectorize_access(load, width, lanes_of(params));

@@ -30,9 +30,9 @@ struct FactoredLoops {
 
 /// Schedule the fusion for tasks. Loops of an inner problem are [Blocks, Rows, Grid, Serial, Chain,
 /// Unroll, Lanes]: a task has some results, or a part of one. Those of an outer one are [Blocks,
-/// Grid, Serial, Chain, Rows, Columns]: it has neighbours, of which those of a vector are tested
-/// together. Where lanes are rows, loops are [Blocks, Rows, Serial, Columns]: a task has groups of
-/// rows, and computes one position of all rows of a group, then the next.
+/// Grid, Serial, Chain, Rows, Unroll, Columns]: it has neighbours, of which those of a vector, in a
+/// few rows, are tested together. Where lanes are rows, loops are [Blocks, Rows, Serial, Columns]:
+/// a task has groups of rows, and computes one position of all rows of a group, then the next.
 /// `has_chains`: whether accumulators are added to outer ones after some elements.
 void apply_in_tasks(
     FusionSummary& summary,

@@ -104,7 +104,7 @@ TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results
 TensorView* factor_for_tasks(
     LoopRoles& loops, const ReductionParams& params, const ReductionResults& results) {
   if (!params.fastest_dim || has_rows_in_lanes(params)) {
-    const ReductionResults partial = loops.factor({Chain}, results);
+    const ReductionResults partial = loops.factor({Chain, Unroll}, results);
     return partial.empty() ? results.front() : partial.front();
   }
   const ReductionResults chains = loops.factor({Chain}, results);

@@ -66,7 +66,8 @@ TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results
 /// stored, and summed by one task. Returns the tensor that has all loops.
 TensorView* factor_for_tasks(
     LoopRoles loops, const ReductionParams& params, const ReductionResults& results) {
-  ReductionResults parts = loops.factor({Chain}, results);
+  ReductionResults parts =
+      loops.has(Lanes) ? loops.factor({Chain}, results) : loops.factor({Chain, Unroll}, results);
   TensorView* first = parts.empty() ? nullptr : parts.front();
   const bool has_parts = loops.has(Grid);
   if (has_parts || loops.has(Lanes)) {
@@ -86,6 +87,15 @@ TensorView* factor_for_tasks(
   if (has_parts) {
     for (TensorView* part : parts) {
       part->set_memory_type(MemoryType::Global);
+    }
+    if (!params.fastest_dim) {
+      // One vector after the other, so that the short sums are registers.
+      LoopRoles arranged = loops;
+      for (TensorView* result : results) {
+        arranged = loops.of(result);
+        arranged.arrange({Blocks, Rows, Grid, Columns, Ones});
+      }
+      loops = arranged.of(results.front());
     }
     factor_into_short_sums(loops, Grid, params.blocks_per_reduction, results);
   }

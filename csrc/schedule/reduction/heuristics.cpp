@@ -53,6 +53,9 @@ constexpr int64_t kColumns = 1024;
 /// Neighbouring rows that a task sums together: as many streams of memory. A prefetcher follows
 /// each one to the end of its page only.
 constexpr int64_t kRowsTogether = 4;
+/// Rows of neighbouring columns that a task sums together: they share a load and a store of
+/// accumulators that registers do not hold.
+constexpr int64_t kRowsOfColumns = 8;
 /// Vectors of accumulators that registers hold beside what is loaded.
 constexpr int64_t kMostAccumulators = 16;
 
@@ -316,44 +319,24 @@ class Heuristics {
     return power_of_two_below(std::max<int64_t>(most, 1));
   }
 
-  /// As wide as accumulators have room: prefetchers follow a row to the end of its page. More parts
-  /// take more room, and fewer tasks less of the cores.
+  /// As wide as accumulators have room: prefetchers follow a row to the end of its page.
   void choose_outer_for_processor(ReductionParams& params) const {
     int64_t columns = std::min(kColumns, power_of_two_above(sizes_.kept));
-    int64_t parts = most_parts(columns);
-    while (columns > 1 && !are_enough(parts, columns)) {
+    while (columns > 1 && columns * bytes_of_column() > target_.max_local_bytes) {
       columns /= 2;
-      parts = most_parts(columns);
     }
     params.unroll_factor_iter_dom = columns;
-    choose_tasks(columns, 1, params, parts);
-  }
-
-  /// Parts of each result that leave room for `columns`; 0: there is none.
-  [[nodiscard]] int64_t most_parts(int64_t columns) const {
-    int64_t parts = kMostParts;
-    while (parts > 0 && columns * bytes_of_column(parts) > target_.max_local_bytes) {
-      parts /= 2;
+    if (columns * static_cast<int64_t>(sizeof(float)) > kMostAccumulators * kLaneBytes) {
+      params.unroll_factor_inner_reduction = power_of_two_below(
+          std::min(kRowsOfColumns / std::max<int64_t>(sizes_.streams, 1), sizes_.reduced));
     }
-    return parts;
+    choose_tasks(columns, 1, params);
   }
 
-  /// Whether so many parts keep sums short, and are work for half of the tasks that are wanted, or
-  /// for as many as there are anyway.
-  [[nodiscard]] bool are_enough(int64_t parts, int64_t columns) const {
-    const int64_t wanted = power_of_two_below(std::max<int64_t>(wanted_parts(columns, 1), 1));
-    const int64_t tasks = tasks_of(columns);
-    return parts >= wanted ||
-           (parts > 0 && parts >= sizes_.reduced / kMostSteps && parts * tasks >= kTasks / 2);
-  }
-
-  /// Each reduction has accumulators of chains, sums of those and a result, and for each stage that
-  /// sums stored parts, Doubles. What a Welford needs is counted as Doubles.
-  [[nodiscard]] int64_t bytes_of_column(int64_t parts) const {
-    constexpr int64_t kOwnArrays = 3;
-    constexpr int64_t kMostStages = 4;
-    const int64_t halvings = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(parts))) - 1;
-    const int64_t stages = std::min(halvings, kMostStages); // each halves at least
+  /// Each reduction has accumulators of chains, and sums of those. What a Welford needs is counted
+  /// as Doubles.
+  [[nodiscard]] int64_t bytes_of_column() const {
+    constexpr int64_t kOwnArrays = 2;
     const auto bytes_of = [](DataType dtype, size_t least) {
       return std::max<int64_t>(size_bytes(dtype), static_cast<int64_t>(least));
     };
@@ -365,9 +348,7 @@ class Heuristics {
     for (const ReductionFacts& reduction : summary_.reductions()) {
       const bool is_welford = reduction.expr->outputs().size() > 1;
       for (const Val* out : reduction.expr->outputs()) {
-        const int64_t wide = bytes_of(out->dtype(), sizeof(double));
-        bytes += is_welford ? (kOwnArrays + kMostStages) * wide
-                            : kOwnArrays * bytes_of(out->dtype(), sizeof(float)) + stages * wide;
+        bytes += kOwnArrays * bytes_of(out->dtype(), is_welford ? sizeof(double) : sizeof(float));
       }
     }
     return bytes;
@@ -386,13 +367,9 @@ class Heuristics {
     return std::max(fair, sizes_.reduced / accumulators / kMostSteps);
   }
 
-  void choose_tasks(
-      int64_t results,
-      int64_t accumulators,
-      ReductionParams& params,
-      int64_t most_parts = kMostParts) const {
+  void choose_tasks(int64_t results, int64_t accumulators, ReductionParams& params) const {
     params.lparams.bind(ParallelType::BIDx, tasks_of(results));
-    const int64_t shares = std::min(wanted_parts(results, accumulators), most_parts);
+    const int64_t shares = std::min(wanted_parts(results, accumulators), kMostParts);
     if (shares < 2) {
       return;
     }
