@@ -404,7 +404,7 @@ def test_blocks_that_share_rows_are_there_at_once(rows: int) -> None:
 
 
 def test_rows_of_columns_share_accumulators() -> None:
-    """A task of a processor adds several rows to its columns at once, all inputs together as many."""
+    """A task of a processor adds several rows to its columns at once, fewer of several inputs."""
 
     def of_product(fd, *inputs):
         product = functools.reduce(fd.ops.mul, inputs)

@@ -333,10 +333,11 @@ class Heuristics {
     choose_tasks(columns, 1, params);
   }
 
-  /// Each reduction has accumulators of chains, and sums of those. What a Welford needs is counted
-  /// as Doubles.
+  /// Each reduction has accumulators of chains, and sums of those; a Welford has shifted sums as
+  /// well, for no more than 64 columns, and all of it is counted as Doubles.
   [[nodiscard]] int64_t bytes_of_column() const {
     constexpr int64_t kOwnArrays = 2;
+    constexpr int64_t kArraysOfWelford = 7; // for each of its three outputs
     const auto bytes_of = [](DataType dtype, size_t least) {
       return std::max<int64_t>(size_bytes(dtype), static_cast<int64_t>(least));
     };
@@ -348,7 +349,8 @@ class Heuristics {
     for (const ReductionFacts& reduction : summary_.reductions()) {
       const bool is_welford = reduction.expr->outputs().size() > 1;
       for (const Val* out : reduction.expr->outputs()) {
-        bytes += kOwnArrays * bytes_of(out->dtype(), is_welford ? sizeof(double) : sizeof(float));
+        bytes += is_welford ? kArraysOfWelford * bytes_of(out->dtype(), sizeof(double))
+                            : kOwnArrays * bytes_of(out->dtype(), sizeof(float));
       }
     }
     return bytes;
