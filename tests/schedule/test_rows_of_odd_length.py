@@ -83,6 +83,40 @@ def test_batches_that_divide_a_row_have_no_tests_anyway(columns: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rows", "columns", "dtype"),
+    [(512, 306809, torch.float16), (329, 180233, torch.float32), (337, 120539, torch.float32)],
+    ids=str,
+)
+def test_blocks_of_a_cluster_have_whole_batches(
+    rows: int, columns: int, dtype: torch.dtype
+) -> None:
+    """No element is compared with the end of a block, and with that of the row at most once."""
+    fusion, params = scheduled(torch.empty(rows, columns, dtype=dtype))
+    vectors = -(-columns // params.unroll_factor_inner_reduction)
+    batches, blocks = params.batches_per_block_inner_reduction, params.blocks_per_cluster
+    assert params.static_bdimx
+    assert (blocks - 1) * batches * params.lparams.bdimx < vectors
+    assert vectors <= blocks * batches * params.lparams.bdimx
+    conditions = re.findall(r"if \((.+)\) \{", cuda_text(fusion))
+    assert conditions
+    assert all(re.fullmatch(rf"[^<]+ < {columns}", condition) for condition in conditions)
+    check_prints_as_python(fusion)
+
+
+def test_blocks_in_registers_test_all_of_their_elements_at_once() -> None:
+    """All blocks but the last one of a row run loops without tests."""
+    fusion, params = scheduled(torch.empty(337, 120539))
+    assert not params.keeps_rows_in_shared_memory
+    last = (params.batches_per_block_inner_reduction - 1) * params.lparams.bdimx
+    loops = re.split(rf"if \(i\d+ \+ {last} < 120539\) \{{", cuda_text(fusion))
+    assert len(loops) == 3  # before and behind the exchange
+    for text in loops[1:]:
+        whole, tested = text.split("} else {")
+        assert "if (" not in whole
+        assert "< 120539) {" in tested
+
+
+@pytest.mark.parametrize(
     ("rows", "columns", "dtype", "blocks"),
     [
         (1024, 30297, torch.bfloat16, 1),

@@ -41,12 +41,15 @@ ParallelType type_of_blocks(const ReductionParams& params) {
 
 /// Serial, the vectors of a row, becomes [Grid, Unroll, Threads]. What a thread keeps has a
 /// constant size, so the number of threads follows from that of elements. If it is a constant as
-/// well, all batches but the last are whole.
+/// well, all batches but the last of a row are whole, and no block has an end of its own.
 void deal_row(LoopRoles& loops, const ReductionParams& params) {
   const bool is_shared = blocks_of_row(params) > 1;
-  if (params.fastest_dim && params.static_bdimx && !is_shared) {
-    loops.rename(Serial, Unroll);
-    loops.split(Unroll, params.lparams.bdimx(), Threads);
+  if (params.fastest_dim && params.static_bdimx) {
+    loops.rename(Serial, is_shared ? Grid : Unroll);
+    loops.split(is_shared ? Grid : Unroll, params.lparams.bdimx(), Threads);
+    if (is_shared) {
+      loops.split(Grid, params.batches_per_block_inner_reduction, Unroll);
+    }
     return;
   }
   loops.rename(Serial, Threads);
@@ -203,6 +206,11 @@ void bind_to_threads(
   loops.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
   if (params.pad_inner_reduction_to_warp) {
     loops.axis(Threads)->pad_to_multiple_of_warp();
+  }
+  const bool has_whole_blocks = params.static_bdimx && params.blocks_per_cluster > 1;
+  if (has_whole_blocks &&
+      !params.keeps_rows_in_shared_memory) { // all but the last one test nothing
+    loops.bind(Unroll, ParallelType::Unswitch);
   }
   if (params.shifts_rows) { // vectors without holes have no tests
     loops.bind(Lanes, ParallelType::Unswitch);

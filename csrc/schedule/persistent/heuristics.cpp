@@ -71,16 +71,20 @@ void choose_row_of_chunks(
   params.lparams.bind(ParallelType::BIDx, sizes.kept);
 }
 
-/// Where the length of rows is known and batches do not divide it, their threads are a constant. In
-/// a cluster the last block has fewer elements, so that all batches are tested in any case.
+/// Where the length of rows is known and batches do not divide it, their threads are a constant.
+/// The blocks of a cluster have whole batches then, but for the last one: elements are compared
+/// with the end of the row, and not with that of a block as well.
 void fix_threads(const RowOfThreads& row, const ProblemSizes& sizes, ReductionParams& params) {
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
-  if (!sizes.is_of_one_length || row.blocks > 1 || row.threads * row.batches == vectors) {
+  const int64_t batches = ceil_div(vectors, row.threads); // of all blocks
+  const bool may_be_shared = row.lanes == 1 && ceil_div(batches, row.batches) == row.blocks;
+  if (!sizes.is_of_one_length || row.threads * row.batches * row.blocks == vectors ||
+      (row.blocks > 1 && !may_be_shared)) {
     return;
   }
   params.static_bdimx = true;
   params.pad_inner_reduction_to_warp = false; // whole warps already, if it has any
-  params.batches_per_block_inner_reduction = ceil_div(vectors, row.threads);
+  params.batches_per_block_inner_reduction = row.blocks > 1 ? row.batches : batches;
 }
 
 void choose_row_of_threads(
