@@ -45,7 +45,7 @@ def run(fd: FusionDefinition, inputs: list, target: str, draws_neighbours: bool)
     return executor.run(here, params.lparams, params.cparams)
 
 
-SHAPES = [(4300, 59), (4301, 37), (4302, 71), (4227, 233)]
+SHAPES = [(4300, 59), (4301, 37), (4302, 71), (4227, 233), (1101, 1289)]
 TARGETS = [
     "cpu",
     pytest.param(
@@ -81,11 +81,24 @@ def test_a_thread_draws_four_numbers_with_one_cipher() -> None:
     assert "copy_vector<4, Memory::Shared, Memory::Registers>" in text
 
 
+@pytest.mark.parametrize("cols", [233, 1289, 2411])
+def test_a_block_draws_four_rows_together(cols: int) -> None:
+    fd, _ = dropped_softmax(8, cols, torch.float32)
+    inputs = [torch.empty(40_000, cols)]
+    fusion = fd.fusion.clone()
+    params = schedule.schedule(fusion, PERSISTENT, inputs, "cuda")
+    assert params.draws_neighbours
+    assert params.lparams.bdimy % 4 == 0
+    assert "copy_vector<4, Memory::Shared, Memory::Registers>" in cuda_text(fusion)
+    check_prints_as_python(fusion)
+
+
 @pytest.mark.parametrize(
     ("rows", "cols", "reason"),
     [
         (270_000, 64, "a thread has whole vectors of neighbours"),
-        (4000, 8191, "a block has one row"),
+        (40_000, 8191, "a block has one row"),
+        (500, 1289, "there are few rows"),
     ],
 )
 def test_threads_with_vectors_or_one_row_draw_their_own(rows: int, cols: int, reason: str) -> None:

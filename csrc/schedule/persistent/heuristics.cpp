@@ -167,8 +167,11 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     return params;
   }
   const RowOfThreads in_registers = shared ? *shared : *kept;
-  const RowOfThreads row = find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
-                               .value_or(in_registers);
+  RowOfThreads row = find_row_in_shared_memory(summary, facts.target(), sizes, in_registers)
+                         .value_or(in_registers);
+  if (row.rows % kNumbersOfCipher != 0) {
+    row = find_rows_that_draw(summary, facts.target(), sizes, row).value_or(row);
+  }
   choose_row_of_threads(row, sizes, *params);
   params->draws_neighbours = should_draw_neighbours(summary, row, sizes);
   return params;

@@ -6,6 +6,7 @@
 #include "base/register_file.h"
 #include "base/task_sizes.h"
 #include "ir/random_exprs.h"
+#include "schedule/common/drawn_rows.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/rescaled_sums.h"
 #include "schedule/persistent/persistent.h"
@@ -36,6 +37,8 @@ constexpr int64_t kThreadsOfBlock = 128;
 /// Rows of so few elements, which no vectors divide, share a warp.
 constexpr int64_t kShortRow = 64;
 constexpr int64_t kThreadsOfShortRow = 8;
+/// Threads of blocks that draw for several rows: larger ones wait for each other too long.
+constexpr int64_t kMostThreadsThatDraw = 512;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
 constexpr int64_t kFewestColumns = 8;
@@ -241,6 +244,33 @@ std::optional<RowOfThreads> find_row_of_threads(
     }
   }
   return best;
+}
+
+std::optional<RowOfThreads> find_rows_that_draw(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    const RowOfThreads& alone) {
+  const bool has_many_rows = sizes.kept >= kEnoughRows * kNumbersOfCipher * target.num_sms;
+  const int64_t drawn_bytes = kNumbersOfCipher * sizes.reduced * kRegisterBytes; // at most
+  if (alone.blocks > 1 || alone.keeps_inputs || sizes.vectors.lanes >= kNumbersOfCipher ||
+      !sizes.is_of_one_length || !has_many_rows || drawn_bytes > target.max_shared_bytes ||
+      !draws_rows(summary)) {
+    return std::nullopt;
+  }
+  RowOfThreads row = row_of(alone.threads, sizes);
+  row.rows = kNumbersOfCipher;
+  const KeptForm form = kept_forms(summary, sizes).front();
+  const int64_t kept = ceil_div(row.batches * row.lanes * form.bytes, kRegisterBytes);
+  const int64_t threads = row.threads * row.rows;
+  const int64_t blocks =
+      blocks_of_sm(target, threads, other_registers(summary, sizes, form) + kept);
+  if (kept > kMostRegistersOfRow || threads > kMostThreadsThatDraw || blocks == 0) {
+    return std::nullopt;
+  }
+  row.registers = registers_of_blocks(target, threads, blocks, /*is_long=*/true);
+  row.share = 1;
+  return row;
 }
 
 /// Smaller parts leave room for those of other rows, which are loaded while these wait for each

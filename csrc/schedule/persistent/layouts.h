@@ -27,6 +27,15 @@ struct RowOfThreads {
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 
+/// Rows that no vectors divide, and whose random numbers a block draws together: four, so that they
+/// are whole groups of neighbours (common/drawn_rows.h). `alone`: the row as blocks have it
+/// otherwise. No value: nothing is drawn, rows are too long for that, or too few.
+[[nodiscard]] std::optional<RowOfThreads> find_rows_that_draw(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    const RowOfThreads& alone);
+
 /// A row that the blocks of a cluster share. No value: the target has no clusters, the rows are too
 /// many for the dimension of the grid that they would take, or even a cluster cannot hold one.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_cluster(
