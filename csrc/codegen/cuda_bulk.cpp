@@ -40,6 +40,13 @@ std::string bytes_of_run(const TensorView* tensor, const std::vector<int64_t>& b
   return std::to_string(size_bytes(tensor->dtype()) * box.front());
 }
 
+/// `bulk_store_run<`, or `bulk_update_run<Update::Add, `
+std::string store_of_run(const BulkStore& store) {
+  const auto* update = store.tensor->definition()->as<BinaryOp>();
+  return update == nullptr ? "bulk_store_run<"
+                           : std::string("bulk_update_run<Update::") + enum_name(update->op) + ", ";
+}
+
 /// `&T0[i3 * 64]`
 std::string place_of_run(
     KernelPrinter& printer, const TensorView* tensor, const std::vector<Val*>& coordinates) {
@@ -90,7 +97,7 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
     const std::string hint = hint_argument(store->tensor);
     if (copies_run(statement)) {
       printer.statement(
-          *store, "bulk_store_run<" + bytes_of_run(store->tensor, store->box) + hint + ">(" +
+          *store, store_of_run(*store) + bytes_of_run(store->tensor, store->box) + hint + ">(" +
                       place_of_run(printer, store->tensor, store->coordinates) + ", " + from +
                       ");");
       return;

@@ -209,7 +209,9 @@ std::string print_node(const BulkLoad& e) {
 }
 
 std::string print_node(const BulkStore& e) {
-  return str(e.tensor) + " = BULKSTORE( " + str(e.arg) + ", " + box_text(e) + " )\n";
+  const auto* update = e.tensor->definition()->as<BinaryOp>();
+  return str(e.tensor) + " = BULKSTORE( " + str(e.arg) + ", " + box_text(e) +
+         (update == nullptr ? "" : ", op = " + std::string(op_text(update->op))) + " )\n";
 }
 
 std::string print_node(const BulkStoreWait& e) {

@@ -42,7 +42,8 @@ std::optional<Refusal> find_wrong_setting(const TensorView* tv, const steps::Set
   }
   const Expr* definition = tv->definition();
   const auto* copy = definition == nullptr ? nullptr : definition->as<LoadStoreOp>();
-  const bool is_copy = copy != nullptr || is_bulk_copy(definition) ||
+  const bool is_copy = copy != nullptr ||
+                       (is_bulk_copy(definition) && !is_bulk_update(definition)) ||
                        (definition != nullptr && is_elementwise_copy(*definition));
   if (!is_copy) {
     return refuse(

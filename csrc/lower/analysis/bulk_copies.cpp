@@ -61,6 +61,39 @@ std::optional<Refusal> find_wrong_memory(
   return std::nullopt;
 }
 
+/// An update by a bulk copy gives what the update is defined as: integers are not rounded.
+std::optional<Refusal> find_wrong_update(const Fusion& fusion, const TensorView* tensor) {
+  const auto& update = *tensor->definition()->as<BinaryOp>();
+  const AliasInfo* alias = fusion.alias_of(tensor);
+  const TensorView* source = bulk_source(&update);
+  const Val* updated = update.lhs == source ? update.rhs : update.lhs;
+  if (alias == nullptr || alias->input != updated || !tensor->consumers().empty()) {
+    return refuse({
+        .headline = {"A bulk copy combines what it stores with the input that it updates"},
+        .node = {describe(tensor)},
+        .expected = {"an update of ", updated->to_string(), " in place, which nothing else reads"},
+        .found =
+            {alias == nullptr          ? "a result of its own"
+             : alias->input != updated ? "an update of another input"
+                                       : "a result that the kernel reads"},
+        .fix = {"add_output(result, input) of the input that is combined, or bind the axis to "
+                "threads"},
+    });
+  }
+  if (tensor->dtype() != DataType::Int32 && tensor->dtype() != DataType::Int) {
+    return refuse(
+        {
+            .headline = {"A bulk copy combines integers"},
+            .node = {describe(tensor)},
+            .expected = {"elements of type Int32 or Int, which are not rounded"},
+            .found = {text(tensor->dtype())},
+            .fix = {"bind the axis to threads, which read the input and add"},
+        },
+        ErrorKind::NotImplemented);
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> find_wrong_axes(const TensorView* tensor) {
   bool has_box = false;
   for (const IterDomain* axis : tensor->loop()) {
@@ -140,7 +173,9 @@ std::optional<Refusal> find_wrong_bulk_copy(const TensorView* tensor) {
     return find_box_of_other_copy(tensor);
   }
   const TensorView* source = bulk_source(tensor->definition());
-  NVF_RETURN_REFUSAL(find_wrong_memory(*tensor->fusion(), tensor, source));
+  NVF_RETURN_REFUSAL(
+      is_bulk_update(tensor->definition()) ? find_wrong_update(*tensor->fusion(), tensor)
+                                           : find_wrong_memory(*tensor->fusion(), tensor, source));
   if (!has_size_of_bulk_copies(tensor->dtype())) {
     return refuse({
         .headline = {"A bulk copy does not move elements of this size"},

@@ -33,6 +33,9 @@ Expr* convert(UnaryOp& op, StatementContext& context) {
 }
 
 Expr* convert(BinaryOp& op, StatementContext& context) {
+  if (is_bulk_instruction(context.kernel, context.out)) {
+    return convert_box(static_cast<TensorView*>(op.out), context);
+  }
   return context.kernel.make<BinaryOp>(
       {.out = context.result(op.out),
        .lhs = context.operand(op.lhs),
