@@ -1,6 +1,9 @@
 #include "host/plan_launches.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/launch_graphs.h"
 
 namespace nvfuser::host {
 namespace {
@@ -14,6 +17,22 @@ bool allocates_first(const ProgramPlan& plan) {
     return slot.memory == SlotMemory::NewTensor && slot.owner == number;
   };
   return !plan.leaves_arguments || std::ranges::count_if(plan.slots, is_new) == 1;
+}
+
+/// The kernels as graphs, if there are no other steps. The plan of a single launch has its own.
+std::shared_ptr<LaunchGraphs> graphs_of(const ProgramPlan& plan) {
+  std::vector<ChainLink> links;
+  for (const PlannedStep& step : plan.steps) {
+    const auto* launch = std::get_if<PlannedLaunch>(&step);
+    if (launch == nullptr ? !std::holds_alternative<PlannedRelease>(step)
+                          : plan.single_launch != nullptr) {
+      return nullptr;
+    }
+    if (launch != nullptr && !launch->plan->is_empty) {
+      links.push_back({launch->plan.get(), launch->first_parameter, launch->first_address});
+    }
+  }
+  return LaunchGraphs::of(std::move(links));
 }
 
 } // namespace
@@ -35,6 +54,7 @@ void plan_launches(ProgramPlan& plan) {
         });
   }
   plan.allocates_first = allocates_first(plan);
+  plan.graphs = graphs_of(plan);
 }
 
 } // namespace nvfuser::host

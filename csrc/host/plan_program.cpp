@@ -4,7 +4,6 @@
 
 #include "base/errors.h"
 #include "base/thread_pool.h"
-#include "host/chain_graphs.h"
 #include "host/plan_addresses.h"
 #include "host/plan_launches.h"
 #include "host/program_plan.h"
@@ -92,9 +91,6 @@ class ProgramPlanner {
     find_single_launch();
     plan_launches(plan_);
     plan_addresses(plan_);
-    if (plan_.single_launch == nullptr) {
-      plan_.graphs = ChainGraphs::of(plan_);
-    }
     return std::nullopt;
   }
 

@@ -20,8 +20,6 @@ namespace nvfuser::host {
 
 inline constexpr Slot kNoSlot = -1;
 
-class ChainGraphs;
-
 /// Where the memory of a slot comes from.
 enum class SlotMemory : uint8_t {
   None,      // a number, or a slot that no step has set
@@ -137,7 +135,7 @@ struct ProgramPlan {
   /// The plan of the only kernel, where a program is nothing but one launch of its arguments.
   const PlannedLaunch* single_launch = nullptr;
   /// The kernels as graphs; nullptr: they are launched one by one.
-  std::shared_ptr<ChainGraphs> graphs;
+  std::shared_ptr<LaunchGraphs> graphs;
 
   /// One line for each slot: its shape, and where it lies.
   [[nodiscard]] std::string to_string() const;

@@ -6,10 +6,10 @@
 #include "base/errors.h"
 #include "base/kept_vector.h"
 #include "base/trace.h"
-#include "host/chain_graphs.h"
 #include "ir/all_nodes.h"
 #include "runtime/counters.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/launch_graphs.h"
 #include "runtime/leased_workspace.h"
 #include "runtime/overlap.h"
 #include "runtime/parameter_block.h"
@@ -281,8 +281,7 @@ class ProgramRun {
 
   /// Launch all kernels at once, if they are a graph. Else they may be bound.
   bool try_launch_graph() {
-    if (plan_.graphs == nullptr || profiled_ != nullptr || !context_->was_current() ||
-        CudaDriver::get().is_capturing(stream_)) {
+    if (plan_.graphs == nullptr || profiled_ != nullptr) {
       return false;
     }
     for (const PlannedStep& step : plan_.steps) {
@@ -293,7 +292,7 @@ class ProgramRun {
     bound_until_ = plan_.steps.size();
     caller_.allocator.unlock();
     const TraceSpan span("graph");
-    if (!plan_.graphs->try_launch(stream_, block_.view(), block_.addresses())) {
+    if (!plan_.graphs->try_launch(*context_, stream_, block_.view(), block_.addresses())) {
       return false;
     }
     for (const PlannedStep& step : plan_.steps) {
@@ -363,7 +362,12 @@ class ProgramRun {
     void** addresses = block_.addresses() + launch.first_address;
     unlock_for(plan, caller_.allocator);
     if (profiled_ == nullptr) {
-      enqueue_launch(plan, parameters, addresses, stream_);
+      // A graph of all kernels takes over from the launches, else each kernel has its own.
+      const bool is_graph = plan_.graphs == nullptr && context_ &&
+                            try_enqueue_graph(plan, *context_, parameters, addresses, stream_);
+      if (!is_graph) {
+        enqueue_launch(plan, parameters, addresses, stream_);
+      }
       return;
     }
     profiled_->measure(

@@ -11,14 +11,13 @@
 namespace nvfuser {
 namespace {
 
-CUgraphKernelNode describe_node(
-    const ChainLink& link, const CUlaunchConfig& config, void** addresses) {
+/// Without the addresses of its parameters.
+CUgraphKernelNode describe_node(const LaunchPlan& plan, const CUlaunchConfig& config) {
   return {
-      .function = link.plan->function,
+      .function = plan.function,
       .grid = config.grid,
       .block = config.block,
       .shared_bytes = config.shared_bytes,
-      .parameters = addresses + link.first_address,
   };
 }
 
@@ -96,10 +95,11 @@ std::unique_ptr<KernelGraph> KernelGraph::try_make(
 bool KernelGraph::try_add_nodes(std::span<const ChainLink> links, void** addresses) {
   for (const ChainLink& link : links) {
     const CudaLaunch launch(link.plan->launch, link.plan->is_cooperative, nullptr);
-    const CUgraphKernelNode description = describe_node(link, launch.config, addresses);
+    CUgraphKernelNode description = describe_node(*link.plan, launch.config);
+    description.parameters = addresses + link.first_address;
     const bool overlaps = !nodes_.empty() && link.plan->waits_for_prior_grid &&
                           driver_.graph_add_dependencies != nullptr;
-    const CUgraphNode before = nodes_.empty() ? nullptr : nodes_.back();
+    const CUgraphNode before = nodes_.empty() ? nullptr : nodes_.back().node;
     const size_t num_before = before == nullptr || overlaps ? 0 : 1; // else an edge is added below
     CUgraphNode node = nullptr;
     if (driver_.graph_add_kernel_node(&node, graph_, &before, num_before, &description) != 0) {
@@ -109,7 +109,7 @@ bool KernelGraph::try_add_nodes(std::span<const ChainLink> links, void** address
         driver_.graph_add_dependencies(graph_, &before, &node, &kProgrammaticEdge, 1) != 0) {
       return false;
     }
-    nodes_.push_back(node);
+    nodes_.push_back({node, description});
     for (unsigned i = 0; i < launch.config.num_attributes; ++i) {
       const CUlaunchAttribute& attribute = launch.attributes.at(i);
       if (driver_.graph_node_set_attribute(node, attribute.id, attribute.value.data()) != 0) {
@@ -138,9 +138,9 @@ bool KernelGraph::try_update(
     if (std::equal(wanted.begin(), wanted.end(), known)) {
       continue;
     }
-    const CudaLaunch launch(links[i].plan->launch, links[i].plan->is_cooperative, nullptr);
-    const CUgraphKernelNode description = describe_node(links[i], launch.config, addresses);
-    if (driver_.graph_exec_set_parameters(executable_, nodes_[i], &description) != 0) {
+    auto& [node, description] = nodes_[i];
+    description.parameters = addresses + links[i].first_address;
+    if (driver_.graph_exec_set_parameters(executable_, node, &description) != 0) {
       return false;
     }
     std::ranges::copy(wanted, known);

@@ -51,10 +51,15 @@ class KernelGraph {
   explicit KernelGraph(const CudaDriver& driver) : driver_(driver) {}
   [[nodiscard]] bool try_add_nodes(std::span<const ChainLink> links, void** addresses);
 
+  struct Node {
+    CUgraphNode node = nullptr;
+    CUgraphKernelNode description{}; // but for the addresses of parameters
+  };
+
   const CudaDriver& driver_;
   CUgraph graph_ = nullptr;
   CUgraphExec executable_ = nullptr;
-  std::vector<CUgraphNode> nodes_;    // by link
+  std::vector<Node> nodes_;           // by link
   std::vector<std::byte> parameters_; // of the next launch
 };
 

@@ -9,6 +9,7 @@
 #include "base/trace.h"
 #include "ir/domain_exprs.h"
 #include "lower/index_types.h"
+#include "runtime/launch_graphs.h"
 #include "runtime/paired_tensor.h"
 #include "runtime/profiler.h"
 
@@ -368,6 +369,7 @@ std::variant<KernelProgram::PlanPtr, KernelRefusal> KernelProgram::try_make_plan
         KernelRefusal::Cause::Launch};
   }
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
+  plan->graphs = LaunchGraphs::of({{.plan = plan.get()}});
   dump_plan(*plan);
   if (plans_.size() >= kMaxPlans) {
     plans_.clear();

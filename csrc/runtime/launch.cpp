@@ -11,6 +11,7 @@
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/cuda_launch.h"
+#include "runtime/launch_graphs.h"
 #include "runtime/overlap.h"
 #include "runtime/parameter_block.h"
 #include "runtime/random_state.h"
@@ -312,6 +313,16 @@ void enqueue_launch(
   }
 }
 
+bool try_enqueue_graph(
+    const LaunchPlan& plan,
+    const CudaContextGuard& context,
+    const std::byte* parameters,
+    void** addresses,
+    CUstream stream) {
+  return plan.graphs != nullptr &&
+         plan.graphs->try_launch(context, stream, {parameters, plan.parameters.size()}, addresses);
+}
+
 DlpackHandle make_tensor(const PlannedBuffer& buffer, Device device, OutputAllocator& allocator) {
   const BufferLayout& layout = buffer.layout;
   if (layout.is_row_major) {
@@ -355,7 +366,11 @@ std::vector<RunOutput> launch(
     }
     bind_launch(plan, args, buffers.memory(), random, block.bytes());
     unlock_for(plan, allocator);
-    enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
+    const bool is_graph = timer == nullptr && guard &&
+                          try_enqueue_graph(plan, *guard, block.bytes(), block.addresses(), stream);
+    if (!is_graph) {
+      enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
+    }
   }
   return make_outputs(plan, buffers);
 }

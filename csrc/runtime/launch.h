@@ -56,6 +56,16 @@ void enqueue_launch(
     CUstream stream,
     KernelTimer* timer = nullptr);
 
+/// Enqueue the graph of the kernel alone. False, and nothing is enqueued: the plan has no graph, or
+/// this launch has none (LaunchGraphs::try_launch). Parameters and addresses as in
+/// `enqueue_launch`. Requires: `context` of the plan's device is entered.
+[[nodiscard]] bool try_enqueue_graph(
+    const LaunchPlan& plan,
+    const CudaContextGuard& context,
+    const std::byte* parameters,
+    void** addresses,
+    CUstream stream);
+
 // ---- Both at once -------------------------------------------------------------------------------
 
 /// A new tensor for a buffer of a plan.

@@ -67,6 +67,8 @@ struct AlignmentCheck {
   size_t access = 0; // which of the kernel's vector accesses needs it, for the error
 };
 
+class LaunchGraphs;
+
 struct LaunchPlan {
   std::shared_ptr<const CompiledKernel> code;
   Device device;
@@ -91,6 +93,8 @@ struct LaunchPlan {
   int64_t workspace_bytes = 0;
   int64_t counter_bytes = 0;    // of workspaces that start with zeros (runtime/counters.h)
   bool dumps_arguments = false; // NVFUSER_DUMP=kernel_args when the plan was made
+  /// The kernel alone as graphs; nullptr: it is launched.
+  std::shared_ptr<LaunchGraphs> graphs;
 };
 
 /// Arguments of a run, and what binding them to the inputs of the fusion found out.

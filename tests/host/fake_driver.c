@@ -3,7 +3,8 @@
  *
  * A line is "kernel F A B": a launch of function F, whose first two parameters begin with the words
  * A and B. Lines of the kernels of a graph follow a line "graph". FAKE_NO_GRAPHS: the driver makes
- * no graph. FAKE_STUBBORN: graphs take no other parameters. Device memory is memory of the host. */
+ * no graph. FAKE_STUBBORN: graphs take no other parameters. After fake_capture(1) all streams are
+ * captured. Device memory is memory of the host. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +105,12 @@ int cuCtxGetCurrent(void** result) {
   *result = &context;
   return 0;
 }
+static int capture_status;
+void fake_capture(int status) {
+  capture_status = status;
+}
 int cuStreamIsCapturing(void* stream, int* status) {
-  *status = 0;
+  *status = capture_status;
   return 0;
 }
 int cuStreamGetId(void* stream, unsigned long long* id) {

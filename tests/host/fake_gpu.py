@@ -113,5 +113,9 @@ class Log:
         self.driver.fake_clear()
         return lines
 
+    def capture(self, *, is_on: bool) -> None:
+        """Have all streams captured from now on, or no longer."""
+        self.driver.fake_capture(int(is_on))
+
 
 sys.modules["cupy"] = fake_cupy()

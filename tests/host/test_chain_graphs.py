@@ -1,4 +1,4 @@
-"""Chains of kernels that are launched as CUDA graphs: when, and with which parameters.
+"""Kernels that are launched as CUDA graphs, chains and single ones: when, and with which parameters.
 
 Most tests need no GPU: the driver is one that keeps a log of what it is asked for.
 """
@@ -211,6 +211,123 @@ assert run(fd, 4) == ["update", "update", "graph"]
     )
 
 
+# ---- A kernel alone -----------------------------------------------------------------------------
+
+ALONE = "launch_graphs(1)"
+
+
+@needs_fake
+def test_a_kernel_alone_becomes_a_graph(driver: Path) -> None:
+    """Each of its runs has another output, and no other parameters if that lies where it was."""
+    script(
+        driver,
+        """
+fd = chain(1)
+assert [run(fd, 1) for _ in range(3)] == [[], [], []]
+assert run(fd, 1) == ["instantiate", "graph"]
+for _ in range(3):
+    assert run(fd, 1) == ["update", "graph"]
+STREAM[0] = 16
+assert [run(fd, 1) for _ in range(3)] == [[], [], []]
+assert run(fd, 1) == ["instantiate", "graph"]
+""",
+        NVFUSER_ENABLE=ALONE,
+    )
+
+
+@needs_fake
+def test_a_kernel_that_was_scheduled_by_hand_becomes_a_graph(driver: Path) -> None:
+    script(
+        driver,
+        """
+from nvfuser_direct import KernelExecutor, ParallelType
+with FusionDefinition() as fd:
+    y = fd.ops.neg(fd.define_tensor([-1], contiguity=True))
+    fd.add_output(y)
+    y.split(0, 128)
+    y.axis(0).parallelize(ParallelType.grid_x)
+    y.axis(1).parallelize(ParallelType.block_x)
+executor = KernelExecutor()
+executor.compile(fd.fusion, [ndarray(1000)])
+def run_by_hand():
+    x = ndarray(1000)
+    (out,) = executor.run([x])
+    lines = log.take()
+    check_run(x, out, lines, 1)
+    return [line.split()[0] for line in lines if line[:6] != "kernel"]
+assert [run_by_hand() for _ in range(3)] == [[], [], []]
+assert run_by_hand() == ["instantiate", "graph"]
+assert run_by_hand() == ["update", "graph"]
+""",
+        NVFUSER_ENABLE=ALONE,
+    )
+
+
+@needs_fake
+def test_launches_of_a_chain_are_no_graphs_of_their_own(driver: Path) -> None:
+    """The fourth run is one graph, and no kernel was made one for itself before."""
+    script(
+        driver,
+        """
+fd = chain(3)
+assert [run(fd, 3) for _ in range(3)] == [[], [], []]
+assert run(fd, 3) == ["instantiate", "graph"]
+""",
+        NVFUSER_ENABLE=ALONE,
+    )
+
+
+@needs_fake
+@pytest.mark.parametrize("kernels", [1, 3])
+def test_a_stream_that_is_captured_gets_launches(kernels: int, driver: Path) -> None:
+    """A launch of a graph would be a node of its own in the user's graph, and the tensors in it
+    those of later runs."""
+    script(
+        driver,
+        f"""
+fd = chain({kernels})
+STREAM[0] = 16  # the default stream cannot be captured
+for _ in range(5):
+    run(fd, {kernels})
+log.capture(is_on=True)
+assert [run(fd, {kernels}) for _ in range(5)] == 5 * [[]]
+log.capture(is_on=False)
+assert run(fd, {kernels})[-1] == "graph"
+""",
+        NVFUSER_ENABLE=ALONE,
+    )
+
+
+@needs_fake
+def test_a_kernel_alone_that_begins_early_is_launched(driver: Path) -> None:
+    """In a graph of its own there is no kernel that it could begin beside."""
+    script(
+        driver,
+        """
+fd = chain(1)
+assert [run(fd, 1) for _ in range(6)] == 6 * [["early"]]
+""",
+        NVFUSER_ENABLE=f"{ALONE},dependent_launch",
+    )
+
+
+@needs_fake
+def test_profiles_time_a_kernel_alone(driver: Path) -> None:
+    script(
+        driver,
+        """
+from nvfuser_direct import PythonProfiler
+fd = chain(1)
+for _ in range(6):
+    run(fd, 1)
+with PythonProfiler():
+    assert run(fd, 1) == []
+assert run(fd, 1)[-1] == "graph"
+""",
+        NVFUSER_ENABLE=ALONE,
+    )
+
+
 # ---- On a GPU ------------------------------------------------------------------------------------
 
 
@@ -308,3 +425,70 @@ def test_threads_share_graphs() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))
+
+
+def run_alone(fd: FusionDefinition, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    return fd.execute(inputs, _enable_options=[ALONE])
+
+
+def sums(*axes: int) -> FusionDefinition:
+    """With counters and partial results in memory of the stream."""
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.sum(fd.define_tensor([-1, -1], contiguity=True), list(axes)))
+    return fd
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("axes", [(0, 1), (0,), (1,)])
+def test_a_kernel_alone_computes_with_the_tensors_of_each_run(axes: tuple[int, ...]) -> None:
+    fd = sums(*axes)
+    streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
+    found, expected = [], []
+    for i in range(30):
+        with torch.cuda.stream(streams[i % 3]):
+            x = torch.randn(1500, 1024, device="cuda")
+            found.append(run_alone(fd, [x])[0])
+            expected.append(x.double().sum(axes))
+    torch.cuda.synchronize()
+    for output, reference in zip(found, expected, strict=True):
+        torch.testing.assert_close(output.double(), reference, rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_threads_share_the_graph_of_a_kernel() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    fd = sums(0, 1)
+
+    def work(number: int) -> bool:
+        stream = torch.cuda.Stream() if number % 2 else torch.cuda.default_stream()
+        with torch.cuda.stream(stream):
+            for _ in range(200):
+                x = torch.full((512, 512), float(number), device="cuda")
+                if float(run_alone(fd, [x])[0]) != 512 * 512 * number:
+                    return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_kernel_with_a_graph_can_be_captured() -> None:
+    fd = sums(0)
+    x = torch.rand(2048, 300, device="cuda")
+    for _ in range(6):
+        run_alone(fd, [x])
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        (captured,) = run_alone(fd, [x])
+    for _ in range(4):
+        x.copy_(torch.rand_like(x))
+        graph.replay()
+        (own,) = run_alone(fd, [x])
+        reference = x.double().sum(0)
+        for result in (captured, own):
+            torch.testing.assert_close(result.double(), reference, rtol=1e-5, atol=1e-3)

@@ -1,27 +1,26 @@
-#include "host/chain_graphs.h"
+#include "runtime/launch_graphs.h"
 
 #include <algorithm>
 #include <charconv>
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/options.h"
-#include "ir/all_nodes.h"
-#include "runtime/cuda_driver.h"
 
-namespace nvfuser::host {
+namespace nvfuser {
 namespace {
 
 /// Runs on a stream before its graph is made, which takes as long as ten launches.
 constexpr int64_t kRunsBefore = 3;
 /// The same where the process has enough graphs.
 constexpr int64_t kRunsBeforeNextTry = 64;
-/// Streams of one plan that have a graph.
+/// Streams that the same kernels have a graph for.
 constexpr size_t kMostStreams = 4;
 /// Graphs in the process: the driver keeps 128 KiB of the device for each.
 constexpr size_t kMostGraphs = 512;
-/// Kernels of a plan that is a graph, where options do not say.
+/// Kernels of a run that is a graph, where options do not say.
 constexpr size_t kFewestKernels = 2;
 
 /// Empty: no number of kernels is a graph.
@@ -38,12 +37,12 @@ std::optional<size_t> fewest_kernels() {
   return std::max(count, size_t{1});
 }
 
-/// The chains that have graphs, once for each; those that were looked at last are behind.
+/// The runs that have graphs, once for each; those that were looked at last are behind.
 struct MadeGraphs {
   std::mutex mutex;
-  std::deque<std::weak_ptr<ChainGraphs>> chains;
+  std::deque<std::weak_ptr<LaunchGraphs>> runs;
 
-  /// Never destroyed: chains of static lifetime may be gone later.
+  /// Never destroyed: plans of static lifetime may be gone later.
   static MadeGraphs& get() {
     static auto& made = *new MadeGraphs();
     return made;
@@ -52,33 +51,25 @@ struct MadeGraphs {
 
 } // namespace
 
-std::shared_ptr<ChainGraphs> ChainGraphs::of(const ProgramPlan& plan) {
+std::shared_ptr<LaunchGraphs> LaunchGraphs::of(std::vector<ChainLink> links) {
   const std::optional<size_t> fewest = fewest_kernels();
-  if (!plan.device.is_cuda() || !fewest) {
+  if (!fewest || links.empty() || links.size() < *fewest) {
     return nullptr;
   }
-  std::vector<ChainLink> links;
-  for (const PlannedStep& step : plan.steps) {
-    if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
-      if (launch->plan->is_empty) {
-        continue;
-      }
-      if (!KernelGraph::takes(*launch->plan)) {
-        return nullptr;
-      }
-      links.push_back({launch->plan.get(), launch->first_parameter, launch->first_address});
-    } else if (!std::holds_alternative<PlannedRelease>(step)) {
-      return nullptr;
-    }
+  // A kernel begins early behind those of its graph, not behind what the stream had before.
+  const bool begins_early = links.size() == 1 && links.front().plan->waits_for_prior_grid;
+  const auto is_kernel = [](const ChainLink& link) { return KernelGraph::takes(*link.plan); };
+  if (begins_early || !std::ranges::all_of(links, is_kernel)) {
+    return nullptr;
   }
   const CudaDriver* driver = CudaDriver::maybe_get();
-  if (links.size() < *fewest || driver == nullptr || !KernelGraph::is_supported(*driver)) {
+  if (driver == nullptr || !KernelGraph::is_supported(*driver)) {
     return nullptr;
   }
-  return std::shared_ptr<ChainGraphs>(new ChainGraphs(std::move(links)));
+  return std::shared_ptr<LaunchGraphs>(new LaunchGraphs(std::move(links)));
 }
 
-ChainGraphs::OfStream* ChainGraphs::find(CUstream stream) {
+LaunchGraphs::OfStream* LaunchGraphs::find(CUstream stream) {
   const auto known = std::ranges::find(streams_, stream, &OfStream::stream);
   if (known != streams_.end()) {
     return &*known;
@@ -90,7 +81,16 @@ ChainGraphs::OfStream* ChainGraphs::find(CUstream stream) {
       OfStream{.stream = stream, .runs_before = kRunsBefore, .graph = nullptr});
 }
 
-bool ChainGraphs::try_launch(
+bool LaunchGraphs::try_launch(
+    const CudaContextGuard& context,
+    CUstream stream,
+    std::span<const std::byte> parameters,
+    void** addresses) {
+  return context.was_current() && !CudaDriver::get().is_capturing(stream) &&
+         try_launch_on(stream, parameters, addresses);
+}
+
+bool LaunchGraphs::try_launch_on(
     CUstream stream, std::span<const std::byte> parameters, void** addresses) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   OfStream* const known = lock.owns_lock() ? find(stream) : nullptr;
@@ -120,26 +120,26 @@ bool ChainGraphs::try_launch(
   return true;
 }
 
-bool ChainGraphs::try_make_room() {
-  std::shared_ptr<ChainGraphs> oldest; // let go of without the lock
+bool LaunchGraphs::try_make_room() {
+  std::shared_ptr<LaunchGraphs> oldest; // let go of without the lock
   MadeGraphs& made = MadeGraphs::get();
   const std::lock_guard lock(made.mutex);
-  if (made.chains.size() >= kMostGraphs) {
-    oldest = made.chains.front().lock();
-    made.chains.pop_front();
+  if (made.runs.size() >= kMostGraphs) {
+    oldest = made.runs.front().lock();
+    made.runs.pop_front();
     const bool is_in_use =
         oldest != nullptr &&
         (oldest.get() == this || oldest->was_used_.exchange(false) || !oldest->try_drop());
     if (is_in_use) {
-      made.chains.push_back(oldest);
+      made.runs.push_back(oldest);
       return false;
     }
   }
-  made.chains.push_back(weak_from_this());
+  made.runs.push_back(weak_from_this());
   return true;
 }
 
-bool ChainGraphs::try_drop() {
+bool LaunchGraphs::try_drop() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (lock.owns_lock()) {
     streams_.clear();
@@ -147,4 +147,4 @@ bool ChainGraphs::try_drop() {
   return lock.owns_lock();
 }
 
-} // namespace nvfuser::host
+} // namespace nvfuser
