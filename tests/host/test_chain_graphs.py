@@ -1,4 +1,4 @@
-"""Kernels that are launched as CUDA graphs, chains and single ones: when, and with which parameters.
+"""Kernels that are launched as CUDA graphs, chains and single ones: when, with which parameters.
 
 Most tests need no GPU: the driver is one that keeps a log of what it is asked for.
 """
