@@ -18,10 +18,10 @@ constexpr int64_t kRunsBefore = 3;
 constexpr int64_t kRunsBeforeNextTry = 64;
 /// Streams that the same kernels have a graph for.
 constexpr size_t kMostStreams = 4;
-/// Graphs in the process: the driver keeps 128 KiB of the device for each.
+/// Graphs in the process: the driver keeps some 120 KiB of the device for each.
 constexpr size_t kMostGraphs = 512;
 /// Kernels of a run that is a graph, where options do not say.
-constexpr size_t kFewestKernels = 2;
+constexpr size_t kFewestKernels = 1;
 
 /// Empty: no number of kernels is a graph.
 std::optional<size_t> fewest_kernels() {
