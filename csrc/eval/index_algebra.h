@@ -181,6 +181,8 @@ class IndexAlgebra {
   Sum exact_quotient(Sum a, Sum b);
   /// `a` with every remainder written as a difference: x % n = x - x / n * n.
   Sum without_remainders(Sum a);
+  /// The same where less of it is then left by `b`, as x - x % n leaves nothing by n; else `a`.
+  Sum with_whole_multiples(Sum a, Sum b);
   /// The part of `a` without (first) and with (second) the factor `atom` taken out of each term;
   /// empty if it occurs squared.
   std::optional<std::pair<Sum, Sum>> split_at(Sum a, AtomId atom);

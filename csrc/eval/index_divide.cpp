@@ -48,6 +48,13 @@ IndexAlgebra::Quotient IndexAlgebra::divide_terms(Sum a, Sum b) {
   return result;
 }
 
+Sum IndexAlgebra::with_whole_multiples(Sum a, Sum b) {
+  const Sum plain = without_remainders(a);
+  const bool leaves_less = plain != a && divide_terms(plain, b).rest->terms.size() <
+                                             divide_terms(a, b).rest->terms.size();
+  return leaves_less ? plain : a;
+}
+
 Sum IndexAlgebra::exact_quotient(Sum a, Sum b) {
   const Quotient parts = divide_terms(a, b);
   return !is_zero(b) && is_zero(parts.rest) ? parts.quotient : nullptr;
@@ -287,6 +294,9 @@ Sum IndexAlgebra::make_div(Sum a, Sum b) {
   if (const Sum exact = assumed_quotient(a, b)) {
     return exact;
   }
+  if (const Sum plain = with_whole_multiples(a, b); plain != a) {
+    return div(plain, b);
+  }
   // (g * x) / (g * y) = x / y
   const IndexTerm shared_a = content(a);
   const IndexTerm shared_b = content(b);
@@ -369,6 +379,9 @@ Sum IndexAlgebra::make_mod(Sum a, Sum b) {
   }
   if (exact_quotient(a, b) != nullptr || assumed_quotient(a, b) != nullptr) {
     return constant(0);
+  }
+  if (const Sum plain = with_whole_multiples(a, b); plain != a) {
+    return mod(plain, b);
   }
   // (g * x) % (g * y) = g * (x % y)
   const IndexTerm shared_a = content(a);

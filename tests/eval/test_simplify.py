@@ -394,6 +394,18 @@ def test_a_computed_leaf_runs_with_what_it_is_computed_from(space: Space) -> Non
     assert space.is_same(Index(space.simplifier.max_over(index.val, [j.val])), ahead + 7)
 
 
+@pytest.mark.parametrize("factor", [1, 13, 16])
+def test_what_a_remainder_leaves_has_none(space: Space, factor: int) -> None:
+    """As the elements of earlier rows that stand before the first vector of this one."""
+    row, lane, size = space.size(), space.index(8), space.size()
+    for elements in (row * factor, row * size):
+        whole = elements - elements % 8
+        for divisor in (2, 4, 8):
+            quotient, rest = (whole + lane) / divisor, (whole + lane) % divisor
+            assert space.is_same(quotient, elements / 8 * (8 // divisor) + lane / divisor)
+            assert space.is_same(rest, lane % divisor)
+
+
 # ---- Errors --------------------------------------------------------------------------------------
 
 

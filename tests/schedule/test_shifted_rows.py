@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from cuda_kernels import cuda_text
-from scheduled_runs import TOLERANCES, check_prints_as_python, define
+from scheduled_runs import TOLERANCES, between_vectors, check_prints_as_python, define
 
 from nvfuser_direct import (
     DataType,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nvfuser_direct import Fusion, ReductionParams, TensorView
 
 INNER = SchedulerType.inner_persistent
+INNER_OUTER = SchedulerType.inner_outer_persistent
 FLOAT = DataType.Float
 KEPT = [False, True]
 
@@ -73,7 +74,7 @@ def shifted(
     params = schedule.compute_heuristics(fusion, INNER, inputs, "cuda")
     params.shifts_rows = True
     params.unroll_factor_inner_reduction = lanes
-    params.vector_widths = [lanes] * (len(inputs) + 1)
+    params.vector_widths = [lanes] * (len(inputs) + len(fusion.outputs()))
     params.batches_per_block_inner_reduction = batches
     params.static_bdimx = params.keeps_rows_in_shared_memory = False
     params.multiple_reds_per_blk = False
@@ -103,7 +104,8 @@ def test_loads_and_stores_are_vectors() -> None:
     fusion, _ = shifted(layer_norm, rows, 8)
     text = cuda_text(fusion)
     assert "load_vector<8, " in text
-    assert len(re.findall(r"load_unaligned<8, ", text)) == 2  # weight and bias
+    # Weight and bias, in threads without an end of the row and in the others.
+    assert len(re.findall(r"load_unaligned<8, ", text)) == 4
     assert "store_vector<8, " in text
     check_prints_as_python(fusion)
 
@@ -128,3 +130,138 @@ def test_softmax_backward(
     wide_y, wide_dy = y.double(), dy.double()
     expected = wide_y * (wide_dy - (wide_y * wide_dy).sum(1, keepdim=True))
     check(*shifted(softmax_backward, [y, dy], 16 // dtype.itemsize), [y, dy], expected)
+
+
+# ---- Random numbers ------------------------------------------------------------------------------
+
+
+def dropped_sum(fd: FusionDefinition, x: TensorView) -> list[TensorView]:
+    ops = fd.ops
+    wide = ops.cast(x, FLOAT)
+    noise = ops.uniform(0.0, 1.0, [x.size(0), x.size(1)], dtype=FLOAT)
+    kept = ops.where(ops.lt(noise, 0.9), wide, 0.0)
+    total = ops.broadcast(ops.sum(kept, [1]), KEPT)
+    return [ops.cast(ops.sub(kept, total), x.dtype()), ops.cast(kept, x.dtype())]
+
+
+def test_a_cipher_makes_the_numbers_of_four_lanes() -> None:
+    fusion, _ = shifted(dropped_sum, inputs_of((512, 1289), dtype=torch.float16), 8)
+    drawn = [line for line in cuda_text(fusion).splitlines() if "= random" in line]
+    assert drawn
+    for line in drawn:
+        assert re.search(r"\(rng_seed, rng_offset, [^,]* \+ (i\d+) / 4, \1 % 4\)", line), line
+
+
+@pytest.mark.parametrize("columns", [519, 1289])
+def test_numbers_are_those_of_their_elements(
+    target: str, columns: int, rng: torch.Generator
+) -> None:
+    (x,) = random_like(inputs_of((13, columns), dtype=torch.float16), rng, target)
+    plain = define(dropped_sum, [x]).fusion
+    params = schedule.compute_heuristics(plain, INNER, [between_vectors(x)], "cuda")
+    assert not params.shifts_rows
+    schedule.schedule(plain, INNER, params)
+    found = []
+    for fusion, lparams in (
+        (plain, params.lparams),
+        (shifted(dropped_sum, [x], 8)[0], LaunchParams()),
+    ):
+        executor = KernelExecutor()
+        executor.compile(fusion, [x])
+        torch.manual_seed(7)
+        found.append(executor.run([x], lparams))
+    (_, expected), (_, kept) = found
+    assert torch.equal(kept, expected)
+    assert 0.05 < (kept == 0).double().mean().item() < 0.15
+
+
+# ---- Norms backward ------------------------------------------------------------------------------
+
+
+def norm_backward(
+    fd: FusionDefinition, x: TensorView, dy: TensorView, w: TensorView
+) -> list[TensorView]:
+    ops = fd.ops
+    columns = x.size(1)
+    centered, scale = moments(fd, ops.cast(x, FLOAT))
+    normal, wide_dy = ops.mul(centered, scale), ops.cast(dy, FLOAT)
+    gradient = ops.mul(wide_dy, ops.broadcast(ops.cast(w, FLOAT), [True, False]))
+
+    def mean(t: TensorView) -> TensorView:
+        return ops.broadcast(ops.div(ops.sum(t, [1]), columns), KEPT)
+
+    inner = ops.add(mean(gradient), ops.mul(normal, mean(ops.mul(gradient, normal))))
+    sums = [ops.sum(ops.mul(wide_dy, normal), [0]), ops.sum(wide_dy, [0])]
+    return [ops.cast(t, x.dtype()) for t in (ops.mul(scale, ops.sub(gradient, inner)), *sums)]
+
+
+def shifted_backward(
+    inputs: list[torch.Tensor], blocks: int, cluster: int, stages: int, *, is_shared: bool
+) -> tuple[Fusion, ReductionParams]:
+    """With so many blocks, or clusters, whose rows differ by a multiple of the lanes."""
+    fusion = define(norm_backward, inputs).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, inputs, "cuda")
+    lanes, batches = 8, 2
+    vectors = (inputs[0].shape[1] + 2 * lanes - 2) // lanes
+    threads = -(-vectors // (cluster * batches))
+    params.shifts_rows = params.vectorize_inner_reduction = True
+    params.unroll_factor_inner_reduction = lanes
+    params.vector_widths = [lanes] * 4 + [1, 1]  # x, dy, w, dx, and the sums over rows
+    params.vectorization_factor_tmp_gmem_write = 4
+    params.batches_per_block_inner_reduction = batches
+    params.blocks_per_reduction, params.blocks_per_cluster = blocks, cluster
+    params.circular_buffer_stages = stages
+    params.keeps_rows_in_shared_memory = is_shared
+    params.project_persistent_buffers = stages > 1
+    params.static_bdimx = params.multiple_reds_per_blk = False
+    grid = (cluster, blocks) if cluster > 1 else (blocks, -1)
+    params.lparams = LaunchParams(*grid, -1, 32, -(-threads // 32), -1)
+    params.cparams.maxrregcount = 255
+    schedule.schedule(fusion, INNER_OUTER, params)
+    return fusion, params
+
+
+LAYOUTS = {  # clusters, blocks of each, stages, whether shared memory keeps the rows
+    "loaded late": (16, 1, 1, False),
+    "loaded ahead": (8, 1, 2, False),
+    "of clusters": (8, 2, 2, False),
+    "in shared memory": (8, 2, 2, True),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("rows", "columns", "dtype"),
+    [(301, 519, torch.float16), (67, 5003, torch.bfloat16), (5, 1283, torch.float16)],
+    ids=str,
+)
+def test_norm_backward(
+    target: str, layout: str, rows: int, columns: int, dtype: torch.dtype, rng: torch.Generator
+) -> None:
+    empty = inputs_of((rows, columns), (rows, columns), (columns,), dtype=dtype)
+    inputs = random_like(empty, rng, target)
+    blocks, cluster, stages, is_shared = LAYOUTS[layout]
+    fusion, params = shifted_backward(inputs, blocks, cluster, stages, is_shared=is_shared)
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, inputs, params.lparams, params.cparams)
+    found = executor.run(inputs, params.lparams, params.cparams)
+
+    x, w = (t.double().requires_grad_() for t in (inputs[0], inputs[2]))
+    b = torch.zeros_like(w, requires_grad=True)
+    y = torch.nn.functional.layer_norm(x, (columns,), w, b, eps=1e-5)
+    expected = torch.autograd.grad(y, (x, w, b), inputs[1].double())
+    rtol, _ = TOLERANCES[dtype]
+    for own, reference in zip(found, expected, strict=True):
+        least = 4 * rtol * reference.abs().max().item()
+        torch.testing.assert_close(own.double(), reference, rtol=rtol, atol=least)
+
+
+def test_loads_ahead_are_vectors() -> None:
+    """The last vector of a tensor, which has fewer elements, is loaded at once."""
+    rows = inputs_of((512, 5003), (512, 5003), (5003,), dtype=torch.bfloat16)
+    fusion, _ = shifted_backward(rows, 8, 1, 2, is_shared=False)
+    text = cuda_text(fusion)
+    assert "cp_async_cg<16>" in text
+    assert not re.search(r"cp_async_c\w<(?!16)", text)
+    assert re.search(r"T\d+_s\[.*\] = load_readonly\(T0\[", text)

@@ -404,7 +404,8 @@ class ConditionPlacer {
     }
   }
 
-  /// The copy of one lane, in a loop over those of the vector.
+  /// The copy of one lane, in a loop over those of the vector: no asynchronous one, which takes
+  /// whole words.
   ForLoop* loop_over_lanes(const ForLoop& loop) {
     const auto* vector = loop.body.front()->as<LoadStoreOp>();
     Val* lane = kernel_.new_scalar(DataType::Index);
@@ -415,7 +416,9 @@ class ConditionPlacer {
       return kernel_.new_tensor_index(element->view(), behind(element->index()));
     };
     auto* copy = kernel_.make<LoadStoreOp>(
-        {.out = element_behind(vector->out), .arg = element_behind(vector->arg), .op = vector->op});
+        {.out = element_behind(vector->out),
+         .arg = element_behind(vector->arg),
+         .op = LoadStoreOpType::Set});
     RangeTest test = lane_tests_.at(vector).first;
     test.index = behind(test.index);
     kernel_.origin[copy] = kernel_.origin.at(vector);

@@ -4,6 +4,7 @@
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
+#include "schedule/common/shifted_rows.h"
 #include "schedule/common/staged_rows.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "transform/inline.h"
@@ -201,6 +202,9 @@ class Recipe {
   void schedule_rows(const std::vector<MovedTensor>& moved) {
     LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
     deal_rows(loops);
+    if (params_.shifts_rows) {
+      shift_row(loops, Serial, type_of_blocks(), params_.unroll_factor_inner_reduction);
+    }
     loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
     deal_row(loops);
     loops.split(Threads, params_.lparams.bdimx(), Warp);
@@ -222,6 +226,9 @@ class Recipe {
     bound.bind(Groups, ParallelType::TIDy);
     bound.bind(Threads, bound.has(Groups) ? ParallelType::TIDz : ParallelType::TIDy);
     bound.bind(Warp, ParallelType::TIDx);
+    if (params_.shifts_rows) { // threads without an end of the row have no tests
+      bound.bind(Unroll, ParallelType::Unswitch);
+    }
     transform::parallelize_like(leader, -1, computed_without(fusion_, second_));
     vectorize(moved);
     vectorize(staged_);
@@ -231,6 +238,21 @@ class Recipe {
           params_.unroll_factor_inner_reduction);
     }
     prefetch_rows(bound);
+    load_shifted_rows(bound, moved);
+  }
+
+  /// All vectors of a shifted row before the first is used: they are tested where the row ends, and
+  /// loads behind a test would wait for uses before it.
+  void load_shifted_rows(const LoopRoles& loops, const std::vector<MovedTensor>& moved) {
+    const int64_t of_row = loops.position(loops.has(Grid) ? Grid : Unroll);
+    for (const MovedTensor& each : moved) {
+      const bool is_staged =
+          std::ranges::find(staged_, each.access, &MovedTensor::access) != staged_.end();
+      if (params_.shifts_rows && !is_staged && is_streamed(problem_.accesses[each.access])) {
+        transform::inline_at(loops.tensor(), of_row, false, {each.tensor});
+        outside_.push_back(each.tensor);
+      }
+    }
   }
 
   void prefetch_rows(const LoopRoles& loops) const {
@@ -316,7 +338,7 @@ class Recipe {
   const ReductionParams& params_;
   std::vector<Outer> outer_;
   std::vector<int64_t> widths_;      // of the accesses
-  std::vector<TensorView*> outside_; // loads before the loop over rows
+  std::vector<TensorView*> outside_; // loads before the loop over rows, or before all of a row
   std::vector<MovedTensor> staged_;  // in shared memory
   std::vector<ReductionResults> inner_;
   std::vector<TensorView*> second_; // tensors of the second stage

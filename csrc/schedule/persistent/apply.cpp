@@ -195,6 +195,21 @@ std::vector<MovedTensor> keep_rows_in_shared_memory(
   return rows;
 }
 
+/// The loads of shifted rows. Their vectors are tested where the row ends, and loads behind a test
+/// would wait for uses before it.
+std::vector<TensorView*> shifted_loads(
+    const ReductionProblem& problem,
+    const ReductionParams& params,
+    const std::vector<MovedTensor>& moved) {
+  std::vector<TensorView*> loads;
+  for (const MovedTensor& each : moved) {
+    if (params.shifts_rows && is_streamed(problem.accesses[each.access])) {
+      loads.push_back(each.tensor);
+    }
+  }
+  return loads;
+}
+
 void bind_to_threads(
     LoopRoles& loops, const ReductionParams& params, const std::vector<TensorView*>& tensors) {
   loops.bind(Blocks, type_of_blocks(params));
@@ -207,13 +222,10 @@ void bind_to_threads(
   if (params.pad_inner_reduction_to_warp) {
     loops.axis(Threads)->pad_to_multiple_of_warp();
   }
-  const bool has_whole_blocks = params.static_bdimx && params.blocks_per_cluster > 1;
-  if (has_whole_blocks &&
-      !params.keeps_rows_in_shared_memory) { // all but the last one test nothing
+  const bool has_whole_blocks = params.static_bdimx && params.blocks_per_cluster > 1 &&
+                                !params.keeps_rows_in_shared_memory; // but for the last
+  if (has_whole_blocks || params.shifts_rows) { // threads without an end of the row test nothing
     loops.bind(Unroll, ParallelType::Unswitch);
-  }
-  if (params.shifts_rows) { // vectors without holes have no tests
-    loops.bind(Lanes, ParallelType::Unswitch);
   }
   transform::parallelize_like(loops.tensor(), -1, tensors);
 }
@@ -264,7 +276,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
       loads.push_back(each.tensor);
     }
   }
-  std::vector<TensorView*> copies; // the rows of a thread, before the first vector is loaded
+  std::vector<TensorView*> copies; // the rows of a thread, before the first vector is used
   // Outside of what a cluster shares as well: there, passes before and behind an exchange would
   // share a loop with the row, and no pass could be inlined into its reduction.
   const int64_t of_row = bound.position(bound.has(Grid) ? Grid : Unroll);
@@ -274,6 +286,10 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     copies.push_back(row.tensor);
   }
   for (TensorView* row : kept) {
+    transform::inline_at(bound.tensor(), of_row, false, {row});
+    copies.push_back(row);
+  }
+  for (TensorView* row : shifted_loads(problem, params, moved)) {
     transform::inline_at(bound.tensor(), of_row, false, {row});
     copies.push_back(row);
   }
