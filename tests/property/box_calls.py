@@ -30,10 +30,10 @@ LARGEST = 256  # elements of a box along an axis
 BULK = (LoadStoreOpType.tma, LoadStoreOpType.CpAsyncBulk)
 
 
-def is_bulk(tensor: TensorView) -> bool:
-    """Boxes that one thread copies at once."""
+def is_bulk(tensor: TensorView, *kinds: LoadStoreOpType) -> bool:
+    """Boxes that one thread copies at once, of these kinds or any."""
     definition = tensor.definition()
-    return isinstance(definition, LoadStoreOp) and definition.op in BULK
+    return isinstance(definition, LoadStoreOp) and definition.op in (kinds or BULK)
 
 
 class BoxCalls:
@@ -79,7 +79,7 @@ class BoxCalls:
 
     def load_box(self, least: int) -> TensorView:
         source = self.boxed_input(least)
-        op = "CpAsyncBulk" if self.of_boxes.random() < 0.1 else "tma"
+        op = "CpAsyncBulk" if self.of_boxes.random() < 0.2 else "tma"
         name = self.assign(f"{self.name(source)}.cache_after(LoadStoreOpType.{op})")
         self.call(f"{name}.set_memory_type(MemoryType.shared)")
         return self.lines.variables[name]
@@ -104,17 +104,18 @@ class BoxCalls:
 
     def shape_box(self, box: TensorView, first: int) -> int:
         """Split tiles off the axes behind the first ones and move them inside, bound to tma. Gives
-        the number of axes in front of the box."""
+        the number of axes in front of the box. A run is one axis, and all of it where it may be."""
         draw, size = self.of_boxes, BYTES[box.dtype()]
+        is_run = is_bulk(box, LoadStoreOpType.CpAsyncBulk)
         width = self.box_width(box)
         rows: dict[int, int] = {}  # of the box, by axis
         for axis in range(first, box.ndims() - 1):
-            if not box.axis(axis).is_broadcast() and draw.random() < 0.6:
+            if not (is_run or box.axis(axis).is_broadcast()) and draw.random() < 0.6:
                 rows[axis] = draw.choice([2, 4, 8, 8, 16])
         inner = box.ndims() - 1
         if math.prod(rows.values()) * width % LINE:
             width = LINE  # several boxes begin at such multiples
-        if self.fits_whole(box, inner) and not rows and draw.random() < 0.3:
+        if self.fits_whole(box, inner) and not rows and (is_run or draw.random() < 0.3):
             self.bind(box, inner, "tma")
             return inner
         tiles = {**rows, inner: width // size}
