@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 
 from ._core import UserNotImplementedError
 
@@ -11,7 +12,7 @@ HOW_TO_INSTALL = "pip install torch, version 2.11 or newer"
 
 def has_pytorch() -> bool:
     """Whether PyTorch is installed."""
-    return importlib.util.find_spec("torch") is not None
+    return sys.modules.get("torch") is not None or importlib.util.find_spec("torch") is not None
 
 
 def require_pytorch(what: str) -> None:

@@ -6,7 +6,9 @@ Handlers of expressions stand in the other modules of this package and register 
 
 from __future__ import annotations
 
+import functools
 import importlib
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import _core
@@ -18,7 +20,7 @@ from ..pytorch_utils import as_torch, nvfuser_dtype_to_torch_dtype
 from .errors import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import torch
 
@@ -73,9 +75,22 @@ def handles(node: type) -> Callable[[Any], Any]:
     return register
 
 
+@functools.cache
 def _load_handlers() -> None:
     for name in _HANDLER_MODULES:
         importlib.import_module(f"{__package__}.{name}")
+
+
+@contextmanager
+def _modes_of_kernels(device_type: str) -> Iterator[None]:
+    """The results of a fusion do not depend on the modes of its caller."""
+    import torch
+
+    kind = "cuda" if device_type == "cuda" else "cpu"  # not every device has autocast
+    with torch.no_grad(), ExitStack() as modes:
+        if torch.is_autocast_enabled(kind):
+            modes.enter_context(torch.autocast(kind, enabled=False))
+        yield
 
 
 def _last_reads(exprs: Sequence[_core.Expr], outputs: Sequence[Val]) -> dict[int, list[TensorView]]:
@@ -162,9 +177,7 @@ class Evaluator:
         # A tensor of no dimensions may be a host scalar beside others.
         leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
         self.device = leaders[0].device if leaders else device or torch.device("cpu")
-        # The results of a fusion do not depend on the modes of its caller.
-        kind = "cuda" if self.device.type == "cuda" else "cpu"  # not every device has autocast
-        with torch.no_grad(), torch.autocast(kind, enabled=False):
+        with _modes_of_kernels(self.device.type):
             self._bind_inputs(inputs)
             exprs = fusion.exprs()
             last_reads = _last_reads(exprs, fusion.outputs())
