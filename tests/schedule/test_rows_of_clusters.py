@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from cuda_kernels import cuda_text
-from scheduled_runs import check_prints_as_python, define
+from scheduled_runs import between_vectors, check_prints_as_python, define
 
 from nvfuser_direct import (
     DataType,
@@ -104,7 +104,8 @@ def test_rows_of_any_length(
 def test_long_rows_are_read_once(columns: int, blocks: int) -> None:
     """Odd rows are kept in shared memory, which has room for longer parts. A maximum and the sum
     about it are one exchange."""
-    inputs = [torch.empty(132, columns, dtype=BF16)]
+    rows = torch.empty(132, columns, dtype=BF16)
+    inputs = [between_vectors(rows) if columns % 2 else rows]  # else they were shifted
     fusion = define(softmax, inputs).fusion
     params = schedule.schedule(fusion, INNER, inputs, "cuda")
     assert params.blocks_per_cluster == blocks
@@ -152,7 +153,7 @@ def test_few_long_rows_are_shared() -> None:
 @pytest.mark.parametrize(("dtype", "is_stored"), [(BF16, False), (torch.float32, False)], ids=str)
 def test_single_elements_are_kept_as_floats(dtype: torch.dtype, is_stored: bool) -> None:
     """Elements of 16 bits would be packed with the one before, and wait for it."""
-    inputs = [torch.empty(1745, 115_873, dtype=dtype)]
+    inputs = [between_vectors(torch.empty(1745, 115_873, dtype=dtype))]
     fusion = define(softmax, inputs).fusion
     params = schedule.compute_heuristics(fusion, INNER, inputs, "cuda")
     assert params.unroll_factor_inner_reduction == 1

@@ -221,6 +221,21 @@ def shifted_backward(
     return fusion, params
 
 
+def check_backward(fusion: Fusion, params: ReductionParams, inputs: list[torch.Tensor]) -> None:
+    executor = KernelExecutor()
+    executor.compile(fusion, inputs, params.lparams, params.cparams)
+    found = executor.run(inputs, params.lparams, params.cparams)
+
+    x, w = (t.double().requires_grad_() for t in (inputs[0], inputs[2]))
+    b = torch.zeros_like(w, requires_grad=True)
+    y = torch.nn.functional.layer_norm(x, w.shape, w, b, eps=1e-5)
+    expected = torch.autograd.grad(y, (x, w, b), inputs[1].double())
+    rtol, _ = TOLERANCES[inputs[0].dtype]
+    for own, reference in zip(found, expected, strict=True):
+        least = 4 * rtol * reference.abs().max().item()
+        torch.testing.assert_close(own.double(), reference, rtol=rtol, atol=least)
+
+
 LAYOUTS = {  # clusters, blocks of each, stages, whether shared memory keeps the rows
     "loaded late": (16, 1, 1, False),
     "loaded ahead": (8, 1, 2, False),
@@ -243,18 +258,7 @@ def test_norm_backward(
     blocks, cluster, stages, is_shared = LAYOUTS[layout]
     fusion, params = shifted_backward(inputs, blocks, cluster, stages, is_shared=is_shared)
     check_prints_as_python(fusion)
-    executor = KernelExecutor()
-    executor.compile(fusion, inputs, params.lparams, params.cparams)
-    found = executor.run(inputs, params.lparams, params.cparams)
-
-    x, w = (t.double().requires_grad_() for t in (inputs[0], inputs[2]))
-    b = torch.zeros_like(w, requires_grad=True)
-    y = torch.nn.functional.layer_norm(x, (columns,), w, b, eps=1e-5)
-    expected = torch.autograd.grad(y, (x, w, b), inputs[1].double())
-    rtol, _ = TOLERANCES[dtype]
-    for own, reference in zip(found, expected, strict=True):
-        least = 4 * rtol * reference.abs().max().item()
-        torch.testing.assert_close(own.double(), reference, rtol=rtol, atol=least)
+    check_backward(fusion, params, inputs)
 
 
 def test_loads_ahead_are_vectors() -> None:
@@ -265,3 +269,77 @@ def test_loads_ahead_are_vectors() -> None:
     assert "cp_async_cg<16>" in text
     assert not re.search(r"cp_async_c\w<(?!16)", text)
     assert re.search(r"T\d+_s\[.*\] = load_readonly\(T0\[", text)
+
+
+# ---- What schedulers choose ----------------------------------------------------------------------
+
+
+def chosen(build: Callable[..., Any], inputs: list[torch.Tensor]) -> ReductionParams:
+    fusion = define(build, inputs, static_sizes=True).fusion
+    return schedule.compute_heuristics(fusion, INNER, inputs, "cuda")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_rows_that_only_clusters_hold_are_shifted(dtype: torch.dtype) -> None:
+    params = chosen(softmax_backward, inputs_of((397, 141081), (397, 141081), dtype=dtype))
+    assert params.shifts_rows
+    assert params.vector_widths == [8, 8, 8]
+    assert params.blocks_per_cluster > 1
+    assert not params.keeps_rows_in_shared_memory
+
+
+@pytest.mark.parametrize("columns", [119, 547, 14109], ids=str)
+def test_rows_that_a_block_holds_are_not_shifted(columns: int) -> None:
+    """Many of its warps have an end."""
+    rows = inputs_of((4096, columns), (4096, columns), dtype=torch.float16)
+    assert not chosen(softmax_backward, rows).shifts_rows
+
+
+@pytest.mark.parametrize(
+    ("dtype", "columns"),
+    [(torch.float16, 141088), (torch.float16, 141082), (torch.float32, 141081)],
+    ids=str,
+)
+def test_rows_that_are_loaded_in_words_are_not_shifted(dtype: torch.dtype, columns: int) -> None:
+    rows = inputs_of((397, columns), (397, columns), dtype=dtype)
+    assert not chosen(softmax_backward, rows).shifts_rows
+
+
+def test_rows_that_begin_between_vectors_or_have_gaps_are_not_shifted() -> None:
+    whole = torch.empty(397, 141081, dtype=torch.float16)
+    apart = torch.empty(397, 141082, dtype=torch.float16)[:, :-1]
+    assert chosen(softmax_backward, [whole, whole.clone()]).shifts_rows
+    assert not chosen(softmax_backward, [whole, between_vectors(whole)]).shifts_rows
+    assert not chosen(softmax_backward, [whole, apart]).shifts_rows
+
+
+@pytest.mark.parametrize(("columns", "is_shifted"), [(9439, True), (30909, True), (869, False)])
+def test_norms_backward_of_clusters_are_shifted(columns: int, is_shifted: bool) -> None:
+    """The rows of a block begin at the same place of a vector."""
+    rows = inputs_of((4096, columns), (4096, columns), (columns,), dtype=torch.bfloat16)
+    fusion = define(norm_backward, rows).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, rows, "cuda")
+    assert params.shifts_rows == is_shifted
+    if is_shifted:
+        assert params.blocks_per_reduction % 8 == 0
+        assert params.circular_buffer_stages == 2
+
+
+@pytest.mark.parametrize("columns", [9439, 30909], ids=str)
+def test_chosen_norm_backward(target: str, columns: int, rng: torch.Generator) -> None:
+    empty = inputs_of((150, columns), (150, columns), (columns,), dtype=torch.bfloat16)
+    inputs = random_like(empty, rng, target)
+    fusion = define(norm_backward, inputs).fusion
+    params = schedule.schedule(fusion, INNER_OUTER, inputs, "cuda")
+    assert params.shifts_rows
+    check_backward(fusion, params, inputs)
+
+
+def test_chosen_rows_of_a_cluster(target: str, rng: torch.Generator) -> None:
+    y, dy = random_like(inputs_of((133, 90001), (133, 90001), dtype=torch.float16), rng, target)
+    fusion = define(softmax_backward, [y, dy]).fusion
+    params = schedule.schedule(fusion, INNER, [y, dy], "cuda")
+    assert params.shifts_rows
+    wide_y, wide_dy = y.double(), dy.double()
+    expected = wide_y * (wide_dy - (wide_y * wide_dy).sum(1, keepdim=True))
+    check(fusion, params, [y, dy], expected)

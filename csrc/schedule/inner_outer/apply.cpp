@@ -226,8 +226,8 @@ class Recipe {
     bound.bind(Groups, ParallelType::TIDy);
     bound.bind(Threads, bound.has(Groups) ? ParallelType::TIDz : ParallelType::TIDy);
     bound.bind(Warp, ParallelType::TIDx);
-    if (params_.shifts_rows) { // threads without an end of the row have no tests
-      bound.bind(Unroll, ParallelType::Unswitch);
+    if (params_.shifts_rows) { // vectors without an end of the row have no tests
+      bound.bind(Lanes, ParallelType::Unswitch);
     }
     transform::parallelize_like(leader, -1, computed_without(fusion_, second_));
     vectorize(moved);

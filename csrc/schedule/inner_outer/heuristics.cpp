@@ -4,6 +4,7 @@
 #include "base/register_file.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/recompute.h"
+#include "schedule/common/shifted_rows.h"
 #include "schedule/common/staged_rows.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "schedule/params/reduction_params.h"
@@ -38,6 +39,8 @@ constexpr int64_t kRegistersBesideSums = 32;
 constexpr int64_t kLargeCluster = 4;
 constexpr int64_t kShareInClusters = 7;
 constexpr int64_t kWholeShare = 8;
+/// The share of them that is enough where rows are shifted.
+constexpr int64_t kShareInStep = 6;
 /// Rows in shared memory: one is read while the next one is loaded. A third gained nothing, but
 /// where rows are so short that their loads do not take the latency of the memory.
 constexpr int64_t kStages = 2;
@@ -174,9 +177,10 @@ std::optional<RowLayout> find_row_of_cluster(
     const FusionSummary& summary,
     const Target& target,
     const ProblemSizes& sizes,
-    int64_t cluster) {
+    int64_t cluster,
+    bool is_shifted) {
   const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
-  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster};
+  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster, .is_shifted = is_shifted};
   // Registers are what is scarce: inputs in 16 bits are kept as they are, and cast in each pass.
   const bool may_keep_inputs =
       bytes.streamed <= persistent::kept_bytes(summary) && !find_unrepeatable(summary);
@@ -242,6 +246,24 @@ std::optional<RowLayout> find_row_in_shared_memory(
   return row;
 }
 
+/// The layout of rows that are shifted: those that only a cluster holds, whose ends are few of its
+/// warps. The rows of a block all begin at the same place of a vector: their numbers differ by a
+/// multiple of its lanes, and so many clusters there are. No value: a block holds them, or too many
+/// multiprocessors would have no block.
+std::optional<RowLayout> find_shifted_row(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& shifted) {
+  const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
+  for (int64_t cluster = 1; cluster <= most; cluster *= 2) {
+    if (auto row = find_row_of_cluster(summary, target, shifted, cluster, true)) {
+      const int64_t in_step = row->blocks / row->lanes * row->lanes;
+      const bool are_enough = kWholeShare * in_step >= kShareInStep * row->blocks;
+      row->blocks = in_step;
+      return cluster > 1 && are_enough ? row : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Where the length of rows is known and batches do not divide it, their threads are a constant. In
 /// a cluster the last block has fewer elements, so that all batches are tested in any case. Rows of
 /// a warp took longer so.
@@ -285,9 +307,14 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
   const Target& target = facts.target();
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
   const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
+  if (const auto shifted = find_shifted_sizes(*summary.problem(), sizes, facts)) {
+    if (const auto row = find_shifted_row(summary, target, *shifted)) {
+      return row;
+    }
+  }
   // Reductions over a cluster take longer than those of a block: no more blocks than it takes.
   for (int64_t cluster = 1; cluster <= most; cluster *= 2) {
-    if (const auto row = find_row_of_cluster(summary, target, sizes, cluster)) {
+    if (const auto row = find_row_of_cluster(summary, target, sizes, cluster, false)) {
       return row;
     }
   }
@@ -313,8 +340,13 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->fastest_dim = true;
   params->combined_inner_outer = true;
   params->grid_dim_iter_dom = ParallelType::BIDx;
-  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  ProblemSizes sizes = sizes_of(*summary.problem(), facts);
   const RowLayout row = *find_row_layout(summary, facts);
+  choose_second_stage(row, sizes.reduced, *params);
+  if (row.is_shifted) {
+    sizes = *find_shifted_sizes(*summary.problem(), sizes, facts);
+  }
+  params->shifts_rows = row.is_shifted;
   params->vector_widths = sizes.vectors.widths;
   for (int64_t& width : params->vector_widths) {
     width = std::min(width, row.lanes);
@@ -329,7 +361,6 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->project_persistent_buffers = row.keeps_inputs;
   params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
   params->circular_buffer_stages = row.stages;
-  choose_second_stage(row, sizes.reduced, *params);
   params->vectorization_factor_tmp_gmem_write =
       std::min<int64_t>(row.lanes, facts.target().max_vector_bytes / kRegisterBytes);
   params->cparams.maxrregcount = row.registers;
@@ -340,7 +371,9 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
     params->block_dim_iter_dom = ParallelType::TIDy;
     params->block_dim_inner_reduction_extra = ParallelType::Serial;
   }
-  fix_threads(row, sizes, *params);
+  if (!row.is_shifted) { // a batch with the end of its row would have tests for many threads
+    fix_threads(row, sizes, *params);
+  }
   if (row.cluster > 1) {
     params->blocks_per_cluster = row.cluster;
     params->grid_dim_iter_dom = ParallelType::BIDy;

@@ -38,6 +38,7 @@ struct RowLayout {
   int64_t registers = 255;   // of a thread at most, so that all blocks are resident
   bool keeps_inputs = false; // and computes from them anew in each pass over a row
   bool is_in_shared_memory = false; // where each pass loads from; registers have the sums alone
+  bool is_shifted = false;          // to where vectors begin (common/shifted_rows.h)
 };
 /// No value: there is no room for a row and its sums on chip.
 [[nodiscard]] std::optional<RowLayout> find_row_layout(

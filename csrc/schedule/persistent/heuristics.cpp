@@ -2,6 +2,7 @@
 
 #include "schedule/common/drawn_rows.h"
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/shifted_rows.h"
 #include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/layouts.h"
@@ -99,7 +100,9 @@ void choose_row_of_threads(
   params.cross_block_inner_reduction = true;
   params.block_dim_inner_reduction = ParallelType::TIDx;
   params.lparams.bind(ParallelType::TIDx, row.threads);
-  fix_threads(row, sizes, params);
+  if (!params.shifts_rows) { // a batch with the end of its row would have tests for many threads
+    fix_threads(row, sizes, params);
+  }
   if (row.rows > 1) {
     params.multiple_reds_per_blk = true;
     params.block_dim_iter_dom = ParallelType::TIDy;
@@ -115,6 +118,31 @@ void choose_row_of_threads(
     return;
   }
   params.lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+}
+
+/// Shift rows that only a cluster holds in registers, with room for their loads. Warps with an end
+/// of the row take two paths: they are few of a cluster, and many of one block, which is faster
+/// with single elements. Returns whether it does.
+bool choose_shifted_row(
+    const FusionSummary& summary,
+    const RunFacts& facts,
+    const ProblemSizes& sizes,
+    ReductionParams& params) {
+  const std::optional<ProblemSizes> shifted = find_shifted_sizes(*summary.problem(), sizes, facts);
+  if (!shifted) {
+    return false;
+  }
+  const auto alone = find_row_of_threads(summary, facts.target(), *shifted);
+  const auto row = !alone || alone->is_crowded
+                       ? find_row_of_cluster(summary, facts.target(), *shifted)
+                       : std::nullopt;
+  if (!row || row->is_crowded) {
+    return false;
+  }
+  params.shifts_rows = true;
+  params.vector_widths = shifted->vectors.widths;
+  choose_row_of_threads(*row, *shifted, params);
+  return true;
 }
 
 /// Whether threads that have single elements, or two, draw numbers of neighbours instead. The rows
@@ -145,6 +173,9 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     params->unroll_factor_top_of_vectorization = row.accumulators;
     params->iterations_per_task = row.rows;
     params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+    return params;
+  }
+  if (choose_shifted_row(summary, facts, sizes, *params)) {
     return params;
   }
   params->vector_widths = sizes.vectors.widths;
