@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -36,8 +37,13 @@ class DisjointSets {
   bool map_entries(const T& entry0, const T& entry1) {
     add(entry0);
     add(entry1);
-    size_t into = root_index(entry0);
-    size_t from = root_index(entry1);
+    return map_positions(index_of(entry0), index_of(entry1));
+  }
+
+  /// The same for positions in `entries()`.
+  bool map_positions(size_t position0, size_t position1) {
+    size_t into = root(position0);
+    size_t from = root(position1);
     if (into == from) {
       return false;
     }
@@ -54,6 +60,17 @@ class DisjointSets {
 
   [[nodiscard]] bool contains(const T& entry) const {
     return numbering_.find(entry).has_value();
+  }
+
+  /// Position of an entry in `entries()`. Unknown entries are an error.
+  [[nodiscard]] size_t index_of(const T& entry) const {
+    const std::optional<size_t> found = numbering_.find(entry);
+    if (!found.has_value()) {
+      throw UserError(Part(
+          "Strict mapping failed on element: ", element_text(entry),
+          " either an error occurred, or non strict mapping should have been used."));
+    }
+    return *found;
   }
 
   /// Are both in one set? Unknown entries are mapped to nothing.
@@ -94,13 +111,25 @@ class DisjointSets {
   /// Position in `entries()` of the member of the entry's set that was added first: a number for
   /// the set. Unknown entries are an error.
   [[nodiscard]] size_t first_index(const T& entry) const {
-    return nodes_[root(index_of(entry))].first;
+    return first_at(index_of(entry));
+  }
+  /// The same for a position in `entries()`.
+  [[nodiscard]] size_t first_at(size_t position) const {
+    return nodes_[root(position)].first;
   }
 
   /// A number for the entry's set that, when two sets are joined, is that of the larger one. For
   /// tables beside the sets that move as few rows as possible. Unknown entries are an error.
   [[nodiscard]] size_t root_index(const T& entry) const {
     return root(index_of(entry));
+  }
+  /// The same for a position in `entries()`. No path compression: joining by size keeps paths at
+  /// O(log n), and readers may run in parallel.
+  [[nodiscard]] size_t root(size_t i) const {
+    while (nodes_[i].parent != i) {
+      i = nodes_[i].parent;
+    }
+    return i;
   }
 
   /// All sets, ordered by their first members. Cost: O(entries).
@@ -149,24 +178,6 @@ class DisjointSets {
     size_t first;  // of a root: the member that was added first
     size_t size;   // of a root: number of members
   };
-
-  [[nodiscard]] size_t index_of(const T& entry) const {
-    const std::optional<size_t> found = numbering_.find(entry);
-    if (!found.has_value()) {
-      throw UserError(Part(
-          "Strict mapping failed on element: ", element_text(entry),
-          " either an error occurred, or non strict mapping should have been used."));
-    }
-    return *found;
-  }
-
-  /// No path compression: joining by size keeps paths at O(log n), and readers may run in parallel.
-  [[nodiscard]] size_t root(size_t i) const {
-    while (nodes_[i].parent != i) {
-      i = nodes_[i].parent;
-    }
-    return i;
-  }
 
   /// An element's own text, where it has one.
   [[nodiscard]] static std::string element_text(const T& element) {

@@ -40,7 +40,7 @@ std::vector<Expr*> one_of_each(const ValGraph& graph) {
   const DisjointSets<Expr*>& sets = graph.disjoint_expr_sets();
   std::vector<Expr*> oldest;
   for (size_t i = 0; i < sets.entries().size(); ++i) {
-    if (sets.first_index(sets.entries()[i]) == i) {
+    if (sets.first_at(i) == i) {
       oldest.push_back(sets.entries()[i]);
     }
   }
@@ -282,7 +282,7 @@ std::optional<Refusal> IdModel::build(IdMappingMode mode, ValGraph& graph) {
 ValGraph IdModel::build_exact() const {
   ValGraph graph;
   for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
-    graph.add_tensor(tensor);
+    graph.add_one_of_many(tensor);
   }
   for (const Expr* expr : tensor_exprs(*fusion_)) {
     const std::vector<TensorView*> outs = tensor_outputs(expr);

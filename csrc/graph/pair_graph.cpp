@@ -62,8 +62,8 @@ std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
 ValGraph pair_graph(
     const TensorView* producer, const TensorView* consumer, const PairwiseDomainMap& map) {
   ValGraph graph;
-  graph.add_tensor(producer);
-  graph.add_tensor(consumer);
+  graph.add_one_of_many(producer);
+  graph.add_one_of_many(consumer);
   for (const auto& [producer_id, consumer_id] : map.pairs()) {
     graph.map_one_of_many(producer_id, consumer_id);
   }

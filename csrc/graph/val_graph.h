@@ -23,11 +23,14 @@
 // is joined with an older one.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/disjoint_set.h"
+#include "base/numbering.h"
 #include "ir/domain_exprs.h"
 #include "ir/tensor_view.h"
 
@@ -40,12 +43,15 @@ class ValGraph {
   void add_ids(const IterDomains& ids);
   /// Every id and transform of a tensor.
   void add_tensor(const TensorView* tensor);
+  /// The same for one of many calls, behind the last of which `tidy` has to be called: until then
+  /// definitions() and uses() are not what they were added.
+  void add_one_of_many(const TensorView* tensor);
   /// Put two ids into one group, with all that follows. Unknown ids are added.
   /// Cost: near-linear in what follows, over any sequence of calls.
   void map_vals(IterDomain* val0, IterDomain* val1);
   /// The same for one of many calls, behind the last of which `tidy` has to be called: until then
-  /// definitions() and uses() may have one transform repeatedly. An axis with many uses is not
-  /// sorted anew for each.
+  /// definitions() and uses() may have one transform repeatedly, or lack it. An axis with many uses
+  /// is not sorted anew for each.
   void map_one_of_many(IterDomain* val0, IterDomain* val1);
   void tidy();
   /// The outputs of the same transform applied to `inputs`: those of an equal transform that the
@@ -80,43 +86,81 @@ class ValGraph {
   void validate() const;
 
  private:
+  /// A position in the entries of `ids_` or `exprs_`, or in a list beside them.
+  using Number = uint32_t;
+
   enum class KeyKind : uint8_t { Inputs, Outputs, OutAndOuter, OutAndInner };
   struct Key {
     KeyKind kind;
-    const Expr* expr; // its operation counts, not its operands
-    size_t first;     // root of a group
-    size_t second;    // another one, or kNoGroup
+    const Expr* expr;  // its operation counts, not its operands
+    size_t hash_of_op; // of `expr`
+    size_t first;      // root of a group
+    size_t second;     // another one, or kNoGroup
     const Val* extent;
+    size_t hash_of_extent;
     [[nodiscard]] bool operator==(const Key& other) const;
   };
   struct KeyHash {
     [[nodiscard]] size_t operator()(const Key& key) const;
   };
-  /// Expressions around a group: all of them, to file them anew; and one per expression group.
+  /// What does not change of the keys of a transform.
+  struct Transform {
+    size_t hash_of_op = 0;
+    Number first_operand = 0; // in `operands_`, inputs first
+    Number num_inputs = 0;
+    Number num_operands = 0;
+    /// Extents that stand in its keys: of both inputs of a merge, or of the input of a split.
+    std::array<const Val*, 2> extents = {};
+    std::array<size_t, 2> hashes_of_extents = {};
+  };
+  /// Transforms around a group. They are filed anew when the group is joined with a larger one.
   struct Neighbors {
-    std::vector<Expr*> all;
+    Number last_link = kNone; // a ring of them
+    bool is_touched = false;  // lists may have duplicates
     std::vector<Expr*> definitions;
     std::vector<Expr*> uses;
   };
+  struct Link {
+    Number transform;
+    Number next;
+  };
+  /// A transform that the list of a group's definitions or uses does not have yet.
+  struct Unlisted {
+    Number id;
+    Number transform;
+    bool is_use;
+  };
+  static constexpr Number kNone = ~Number{0};
 
-  void add_id(IterDomain* id);
+  Number add_id(IterDomain* id);
   /// Register a transform and, where they are new, its operands; `tidy` has to be called then.
   void add_expr(Expr* expr);
+  void add_neighbor(Number id, Number transform, bool is_use);
+  void touch(Number root);
   [[nodiscard]] size_t root(const Val* id) const;
-  [[nodiscard]] std::vector<Key> keys_of(const Expr* expr) const;
-  void file(Expr* expr);
-  [[nodiscard]] bool is_loop(const Expr* expr) const;
-  void join(IterDomain* val0, IterDomain* val1);
+  [[nodiscard]] std::span<const Number> operands(Number transform) const;
+  [[nodiscard]] Key inputs_key(
+      const Expr* expr, size_t hash_of_op, size_t first, size_t second) const;
+  template <typename Fn>
+  void for_each_key(Number transform, const Fn& fn) const;
+  void file(Number transform);
+  [[nodiscard]] bool is_loop(Number transform) const;
+  void join(Number id0, Number id1);
   void close();
   void remove_duplicates(std::vector<Expr*>& exprs) const;
 
   DisjointSets<IterDomain*> ids_;
   DisjointSets<Expr*> exprs_;
-  std::vector<Neighbors> neighbors_; // by root index of the group; empty for joined ones
-  std::unordered_map<Key, Expr*, KeyHash> filed_; // only looked up
-  std::vector<std::pair<IterDomain*, IterDomain*>> pending_ids_;
-  std::vector<std::pair<Expr*, Expr*>> pending_exprs_;
-  std::vector<IterDomain*> touched_; // members of groups whose neighbors may have duplicates
+  std::vector<Neighbors> neighbors_;  // by root of the group; empty for joined ones
+  std::vector<Transform> transforms_; // as many as entries of `exprs_`
+  std::vector<Number> operands_;      // of all transforms
+  std::vector<Link> links_;           // of all groups
+  Numbering<Key, KeyHash> keys_;      // only looked up
+  std::vector<Number> filed_;         // by key: the transform that is filed there
+  std::vector<std::pair<Number, Number>> pending_ids_;
+  std::vector<std::pair<Number, Number>> pending_exprs_;
+  std::vector<Unlisted> unlisted_;
+  std::vector<Number> touched_; // ids of groups that are touched
 };
 
 } // namespace nvfuser
