@@ -117,7 +117,7 @@ Specialization DynamicShapes::specialization_for(const Concretization& record) {
 }
 
 Specialization DynamicShapes::resolve_units(std::span<const Argument> args) {
-  const Specialization as_given{0, definition_};
+  Specialization as_given{0, definition_};
   const UnpairedArguments elements(*definition_, args);
   const bool may_have_units = std::ranges::any_of(elements.args(), [](const Argument& arg) {
     const auto* tensor = std::get_if<TensorArg>(&arg);
