@@ -142,4 +142,14 @@ std::string python_list(const std::vector<std::string>& items) {
   return text + "]";
 }
 
+PythonCall& PythonCall::arg(const std::string& text) {
+  text_ += (has_args_ ? ", " : "") + text;
+  has_args_ = true;
+  return *this;
+}
+
+PythonCall& PythonCall::keyword(const char* name, const std::string& text) {
+  return arg(std::string(name) + "=" + text);
+}
+
 } // namespace nvfuser::python

@@ -48,14 +48,8 @@ template <typename T>
 class PythonCall {
  public:
   explicit PythonCall(const std::string& name) : text_(name + "(") {}
-  PythonCall& arg(const std::string& text) {
-    text_ += (has_args_ ? ", " : "") + text;
-    has_args_ = true;
-    return *this;
-  }
-  PythonCall& keyword(const char* name, const std::string& text) {
-    return arg(std::string(name) + "=" + text);
-  }
+  PythonCall& arg(const std::string& text);
+  PythonCall& keyword(const char* name, const std::string& text);
   [[nodiscard]] std::string str() const {
     return text_ + ")";
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/target.h"
 #include "ir/meaning.h"
 #include "ir/shifted_axes.h"
 #include "python_text.h"
@@ -41,6 +42,19 @@ bool is_growing(const Resize& resize) {
     return width->is_const_int() && as_int(width->value()) >= 0;
   };
   return is_width(resize.left) && is_width(resize.right);
+}
+
+/// The call that rounds an axis, which `text` stands for, up to warps.
+std::string padding_call(const std::string& text, const IterDomain* id) {
+  const Val* extent = id->extent();
+  const std::optional<int64_t> size = id->maybe_size_after_padding();
+  const bool is_next_multiple =
+      !size || (extent->is_const_int() && padded_to_warps(as_int(extent->value())) == *size);
+  PythonCall call(text + ".pad_to_multiple_of_warp");
+  if (!is_next_multiple) {
+    call.arg(std::to_string(*size));
+  }
+  return call.str();
 }
 
 IterDomains operands_of(const Expr& expr) {
@@ -159,11 +173,23 @@ ParallelType TranslatedAxes::binding_of(const IterDomain* id) const {
   return found == bindings_.end() ? ParallelType::Serial : found->second;
 }
 
-void TranslatedAxes::bind(const IterDomain* id, ParallelType type) {
+void TranslatedAxes::bind(const IterDomain* id, ParallelType type, const std::string& text) {
   if (binding_of(id) != type) {
     bindings_[id] = type;
-    writer_.line(axis(id) + ".parallelize(" + python_text(type) + ")");
+    writer_.line(text + ".parallelize(" + python_text(type) + ")");
   }
+}
+
+void TranslatedAxes::bind_as(const IterDomain* id, const std::string& text) {
+  if (id->has_padding_to_multiple_of_warp()) {
+    bind(id, ParallelType::TIDx, text);
+    writer_.line(padding_call(text, id));
+  }
+  if (id->is_clustered_grid_dim()) {
+    bind(id, ParallelType::BIDx, text);
+    writer_.line(text + ".set_clustered_blocks()");
+  }
+  bind(id, id->parallel_type(), text);
 }
 
 // ---- Method by method ---------------------------------------------------------------------------
@@ -234,7 +260,7 @@ void TranslatedAxes::insert_axes(const IterDomains& ids) {
 /// An axis that was bound when it was transformed handed its binding on to the result in its place.
 void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   for (Val* in : expr.inputs()) {
-    bind(as_id(in), as_id(in)->parallel_type());
+    bind_as(as_id(in), axis(as_id(in)));
   }
   note_results(expr);
 }
@@ -392,10 +418,8 @@ void TranslatedAxes::name_sources(const std::vector<Expr*>& exprs, const IterDom
 /// bound by itself.
 void TranslatedAxes::hand_on_bindings_of_names(const Expr& expr) {
   for (Val* in : expr.inputs()) {
-    const ParallelType type = as_id(in)->parallel_type();
-    if (!contains(domain_.loop(), in) && binding_of(as_id(in)) != type) {
-      bindings_[in] = type;
-      writer_.line(name_of(in) + ".parallelize(" + python_text(type) + ")");
+    if (!contains(domain_.loop(), in)) {
+      bind_as(as_id(in), name_of(in));
     }
   }
   note_results(expr);
@@ -437,10 +461,8 @@ void TranslatedAxes::print_axis_expr(const Expr& expr) {
   const bool is_of_loops =
       std::ranges::any_of(expr.inputs(), [&](Val* in) { return contains(domain_.loop(), in); });
   for (Val* out : expr.outputs()) {
-    const ParallelType type = as_id(out)->parallel_type();
-    if (is_of_loops && binding_of(as_id(out)) != type) {
-      bindings_[out] = type;
-      writer_.line(name_of(out) + ".parallelize(" + python_text(type) + ")");
+    if (is_of_loops) {
+      bind(as_id(out), as_id(out)->parallel_type(), name_of(out));
     }
   }
 }

@@ -33,9 +33,11 @@ class TranslatedAxes {
   [[nodiscard]] std::vector<int64_t> positions(const IterDomains& ids) const;
   /// The binding of an axis at this point.
   [[nodiscard]] ParallelType binding_of(const IterDomain* id) const;
-  void bind(const IterDomain* id, ParallelType type);
+  /// Bind an axis, which `text` stands for now, as it is: with its padding and its cluster.
+  void bind_as(const IterDomain* id, const std::string& text);
 
  private:
+  void bind(const IterDomain* id, ParallelType type, const std::string& text);
   void call(const std::string& text); // of a method of the tensor
   [[nodiscard]] int64_t position(const Val* id) const;
   [[nodiscard]] std::string axis(const IterDomain* id) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/target.h"
 #include "python_text.h"
 #include "transform/settings.h"
 #include "translated_tensors.h"
@@ -387,22 +386,7 @@ void ScheduleTranslator::print_axis_bindings(
     if (is_late != is_inlined) {
       continue;
     }
-    const std::string axis = name_of(state.tensor) + ".axis(" + std::to_string(i) + ")";
-    if (id->has_padding_to_multiple_of_warp()) {
-      axes.bind(id, ParallelType::TIDx);
-      const Val* extent = id->extent();
-      const std::optional<int64_t> size = id->maybe_size_after_padding();
-      const bool is_next_multiple =
-          !size || (extent->is_const_int() && padded_to_warps(as_int(extent->value())) == *size);
-      writer_->line(
-          axis + ".pad_to_multiple_of_warp(" + (is_next_multiple ? "" : std::to_string(*size)) +
-          ")");
-    }
-    if (id->is_clustered_grid_dim()) {
-      axes.bind(id, ParallelType::BIDx);
-      writer_->line(axis + ".set_clustered_blocks()");
-    }
-    axes.bind(id, id->parallel_type());
+    axes.bind_as(id, name_of(state.tensor) + ".axis(" + std::to_string(i) + ")");
   }
 }
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from hard_case import assert_same, execute, numbers
 
-from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError
 
 BOUNDS = [(-5, 4), (2, -3), (-4, -1), (3, 3), (5, 2), (0, 100), (100, 200), (-100, 3), (0, 1)]
 
@@ -166,3 +166,26 @@ def test_types(target, dtype):
         fd.add_output(fd.ops.cat([x, fd.ops.slice(x, [1], [3])]))
     x = numbers(9, device=target, dtype=torch_dtype)
     assert_same(execute(fd, [x]), [F.pad(x, [1, 2]), torch.cat([x, x[1:3]])])
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_broadcast_and_what_repeats_it_are_resized_alike_or_refused(target, repeats):
+    """Their loops correspond, so they have to be as long."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=[True, None])
+        y = fd.ops.broadcast(
+            fd.ops.neg(fd.ops.squeeze(x, [1], squeeze_expanded=True)), [False, True]
+        )
+        z = fd.ops.mul(y, x)
+        out = fd.ops.pad(z, [1, 0, 0, 0], 2.0)
+        fd.add_output(out)
+        out.merge(0, 1)
+        fd.sched.transform_like(out)
+        for tensor in fd.fusion.tensors():
+            tensor.set_memory_type(MemoryType.Global)
+    x = numbers(33, 1, device=target).expand(33, repeats)
+    if repeats == 1:
+        assert_same(execute(fd, [x]), [F.pad(-x * x, [1, 0], value=2.0)])
+    else:
+        with pytest.raises(UserError, match="Expected sizes to match"):
+            execute(fd, [x])

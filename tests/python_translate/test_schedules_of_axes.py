@@ -27,6 +27,26 @@ def test_factored_reductions_that_update_an_input_are_printed() -> None:
     check_schedule_round_trip(fd.fusion)
 
 
+@pytest.mark.parametrize("inner", [2, 3])
+def test_padding_and_clusters_of_axes_that_are_merged_later_are_printed(inner: int) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([64, 256], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.split(1, 64)
+        y.split(0, 4)  # [16, 4, 4, 64]
+        if inner == 3:
+            y.axis(3).parallelize(ParallelType.block_x)
+            y.axis(3).pad_to_multiple_of_warp()
+        else:
+            y.axis(2).parallelize(ParallelType.grid_x)
+            y.axis(2).set_clustered_blocks()
+        y.merge(inner - 1, inner)
+    check_schedule_round_trip(fd.fusion)
+    setter = "pad_to_multiple_of_warp()" if inner == 3 else "set_clustered_blocks()"
+    assert setter in translate_fusion(fd.fusion, schedule=True)
+
+
 def test_memory_of_updates_that_differs_from_the_input_is_printed() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True, stride_order=[0, 1])

@@ -7,6 +7,7 @@
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
+#include "ir/all_nodes.h"
 #include "ir/scalar.h"
 #include "ir/substitute_scalars.h"
 #include "lower/analysis/launch_conditions.h"
@@ -48,12 +49,18 @@ std::optional<Refusal> find_mismatch(const IterDomain* a, const IterDomain* b) {
   return std::nullopt;
 }
 
-/// The axes that carry sizes of their own.
+/// The axes that carry sizes of their own: also those that a schedule resizes, as a broadcast and
+/// what repeats it correspond, but not once both have grown.
 IterDomains sized_axes(const Kernel& kernel) {
   IterDomains axes;
   for (const TensorView* tensor : kernel.tensors()) {
     axes.insert(axes.end(), tensor->root().begin(), tensor->root().end());
     axes.insert(axes.end(), tensor->logical().begin(), tensor->logical().end());
+    for (const Expr* transform : tensor->domain()->all_exprs()) {
+      if (const auto* resize = transform->as<Resize>()) {
+        axes.push_back(resize->out);
+      }
+    }
   }
   return axes;
 }
