@@ -425,7 +425,7 @@ def kernels_of(case: Case) -> list[tuple[str, Fusion, int]]:
 
 
 def limit_ms(case: Case, scheduler: str) -> int:
-    """Of NVRTC: for a map, for rows and reductions, for gradients and cross entropy."""
+    """NVRTC may take so long: for a map, for rows and reductions, for gradients and losses."""
     if "_bwd" in case.name or "cross_entropy" in case.name:
         return 250
     return 60 if scheduler in ("pointwise", "transpose", "resize") else 120

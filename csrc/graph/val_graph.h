@@ -103,7 +103,7 @@ class ValGraph {
   struct KeyHash {
     [[nodiscard]] size_t operator()(const Key& key) const;
   };
-  /// What does not change of the keys of a transform.
+  /// A transform, with the parts of its keys that joining groups does not change.
   struct Transform {
     size_t hash_of_op = 0;
     Number first_operand = 0; // in `operands_`, inputs first

@@ -76,8 +76,8 @@ TensorView* input_of(const Fusion& fusion, size_t position) {
   return static_cast<TensorView*>(fusion.inputs().at(position));
 }
 
-/// What is contiguous with an axis of one element is contiguous with what lies behind that axis, if
-/// the axis is so itself.
+/// Unit axes leave the memory order. An axis in front of one is contiguous with the next other axis
+/// if both it and the unit axis are contiguous.
 void leave_out_of_contiguity(
     TensorDomain* domain, const std::unordered_set<const IterDomain*>& units) {
   const IterDomains& axes = domain->maybe_allocation();

@@ -1,8 +1,8 @@
 // Unit axes: axes whose size is a symbol and comes out as 1 in a run.
 //
-// Such an axis separates others for nothing: indices are divided by its size, vectors end at it,
-// and a reduction over it is one. As a broadcast it has neither an index nor a stride, and
-// functions of ops/ squeeze what was reduced over it.
+// A kernel pays for such an axis and gets nothing: it divides indices by the size, vectors end at
+// the axis, and a sum over it is a reduction. A broadcast has neither an index nor a stride, and
+// functions of ops/ squeeze it where it was reduced.
 //
 //   before:  T0[a, b, c, d]     T1[a, c] = sum(T0, {1, 3})                            a = d = 1
 //   after:   T0[b1, b, c, b1]   T1[b1, c] = sum(squeeze(T0, {3}), {1})

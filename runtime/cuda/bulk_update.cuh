@@ -13,7 +13,7 @@ enum class Update { Add, Min, Max };
                : "l"(__cvta_generic_to_global(to)), "r"(shared_address(from)), "r"(kBytes)   \
                : "memory")
 
-/// Of 4 or 8 bytes. Sums wrap, so that they have no sign.
+/// T has 4 or 8 bytes. Sums wrap, so that one instruction serves both signs.
 template <Update kUpdate, unsigned kBytes, typename T>
 NVF_FUNCTION void bulk_update_run(T* to, const T* from) {
   if constexpr (sizeof(T) == 4) {

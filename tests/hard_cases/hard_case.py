@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import pytest
 import torch
 from cuda_kernels import cuda_text as cuda_text
 
@@ -19,6 +20,7 @@ from nvfuser_direct import (
     KernelExecutor,
     MemoryType,
     ParallelType,
+    UserError,
     schedule,
 )
 
@@ -161,6 +163,19 @@ def count(kernel: Kernel, kind: type) -> int:
 def lowered(fusion: Fusion, target: str = "cuda") -> Kernel:
     """The kernel of a scheduled fusion."""
     return fusion.lower(target=target)
+
+
+def refusal(fusion: Fusion) -> str:
+    """Why no target has a kernel of it: the same on all, with all parts of an error."""
+    texts = []
+    for target in ("cuda", "cpu"):
+        with pytest.raises((UserError, NotImplementedError)) as caught:
+            lowered(fusion, target)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+    for part in ("node:", "expected:", "found:", "fix:"):
+        assert part in texts[0]
+    return texts[0]
 
 
 def reduced_1d(

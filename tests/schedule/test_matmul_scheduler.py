@@ -131,7 +131,7 @@ def test_a_matmul_of_transposed_columns(target, sizes):
     always(lambda: check_runs(fd, MATMUL, inputs, target))
 
 
-# Of both operands, whether m or n is contiguous in memory and not k.
+# For each operand: whether m or n is contiguous in memory, and not k.
 LAYOUTS = {"m": (True, False), "n": (False, True), "m and n": (True, True)}
 
 
