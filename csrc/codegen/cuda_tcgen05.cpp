@@ -45,6 +45,8 @@ const char* format_of(DataType type) {
     case DataType::Half: return "kFormatHalf";
     case DataType::BFloat16: return "kFormatBFloat16";
     case DataType::Float8_e4m3fn: return "kFormatE4m3";
+    case DataType::Float: return "kFormatTf32";
+    case DataType::Char: return "kFormatSigned";
     default: return "kFormatE5m2";
   }
 }
@@ -72,7 +74,8 @@ void print_tcgen05(KernelPrinter& printer, const MmaOp& product) {
       product,
       "tcgen05_multiply<" + bits + ", tcgen05_instruction(" + format_of(product.a->dtype()) + ", " +
           format_of(product.b->dtype()) + ", " + std::to_string(macro.m) + ", " +
-          std::to_string(macro.n) + ")" + blocks_argument(is_product_of_pair(&product)) + ">(" +
+          std::to_string(macro.n) + (product.out->dtype() == DataType::Int32 ? ", kSumInt32" : "") +
+          ")" + blocks_argument(is_product_of_pair(&product)) + ">(" +
           printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
           descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) + ");");
 }

@@ -69,12 +69,10 @@ Types types_of(const MmaMacro& macro, DataType a, DataType b) {
           a == b && (a == DataType::BFloat16 || a == DataType::Half), DataType::Float};
     default: break;
   }
-  const bool is_blackwell =
-      macro.arch == MmaMacroArch::Blackwell1CTA || macro.arch == MmaMacroArch::Blackwell2CTA;
-  const bool is_integer = !is_blackwell && a == DataType::Char && b == DataType::Char;
+  const bool is_integer = a == DataType::Char && b == DataType::Char;
   return {
-      "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or, but for Blackwell, both "
-      "factors in Char (int8) and a sum in Int32",
+      "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or both factors in Char (int8) "
+      "and a sum in Int32",
       is_integer || (is_fp8(a) && is_fp8(b)), is_integer ? DataType::Int32 : DataType::Float};
 }
 
@@ -126,7 +124,7 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
                  text(tv->dtype())},
             .fix = {"convert the factors with fd.ops.cast; Ampere_16_8_16 and Hopper_64_N_16 "
                     "multiply 16 bits, Ampere_16_8_32, Hopper_64_N_32 and Blackwell1CTA_128_N_32 "
-                    "fp8, the first two int8, Ampere_16_8_8 and Hopper_64_N_8 Float"},
+                    "fp8 and int8, Ampere_16_8_8, Hopper_64_N_8 and Blackwell1CTA_128_N_8 Float"},
         },
         ErrorKind::NotImplemented);
   }

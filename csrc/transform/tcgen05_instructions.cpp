@@ -9,8 +9,8 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kRows = 128;
-constexpr std::array kSummed{16, 32}; // elements of 16 bits, of 8 bits
-constexpr int64_t kColumnUnit = 16;   // of a pair of blocks twice as many: each has a half
+constexpr std::array kSummed{16, 32, 8}; // elements of 16 bits, of 8 bits, of 32 bits
+constexpr int64_t kColumnUnit = 16;      // of a pair of blocks twice as many: each has a half
 constexpr int64_t kMostColumns = 256;
 
 // PTX ISA, "Data path layout D" of tensor memory (M = 128), and the shape 32x32b of tcgen05.ld:

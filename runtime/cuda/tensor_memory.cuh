@@ -1,5 +1,5 @@
-// Tensor memory, and products of a block whose sum lies there: one thread begins them, and all
-// threads go on. Compute capability 10.0. This has never run on hardware.
+// Tensor memory, and groups of products of a block whose sum lies there: one thread begins them,
+// and all threads go on (tcgen05.cuh). Compute capability 10.0. This has never run on hardware.
 //
 // Two blocks of a cluster may multiply together, a pair: a thread of the first one begins products
 // that read the shared memory of both, and add to the tensor memory of both. Instructions then have
@@ -9,7 +9,7 @@
 // column in its lower half; warp w of four reaches lanes 32 w to 32 w + 31, a thread its own.
 //
 // provides: BlockTensorMemory TensorColumns tensor_memory_stored tensor_memory_seen
-// provides: tensor_memory_load tensor_memory_store tcgen05_multiply
+// provides: tensor_memory_load tensor_memory_store
 // requires: types thread_index vector bulk_copy cluster_sync
 #pragma once
 
@@ -219,6 +219,11 @@ NVF_FUNCTION void tensor_memory_store(unsigned column, float value) {
                : "memory");
 }
 
+/// The same of a sum of integers.
+NVF_FUNCTION void tensor_memory_store(unsigned column, int value) {
+  tensor_memory_store(column, __int_as_float(value));
+}
+
 NVF_FUNCTION void begin_store_of_16(unsigned column, const float* from) {
   asm volatile(
       "tcgen05.st.sync.aligned.32x32b.x16.b32 "
@@ -240,99 +245,30 @@ NVF_FUNCTION void tensor_memory_store(unsigned column, const float* from) {
   asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
 }
 
-NVF_FUNCTION void begin_load_of_16(float* to, unsigned column) {
-  asm volatile(
-      "tcgen05.ld.sync.aligned.32x32b.x16.b32 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, [%16];"
-      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=f"(to[4]), "=f"(to[5]), "=f"(to[6]),
-        "=f"(to[7]), "=f"(to[8]), "=f"(to[9]), "=f"(to[10]), "=f"(to[11]), "=f"(to[12]),
-        "=f"(to[13]), "=f"(to[14]), "=f"(to[15])
-      : "r"(in_lanes_of_warp(column))
-      : "memory");
-}
+#define NVF_LOAD_16(TYPE, CONSTRAINT)                                                    \
+  NVF_FUNCTION void begin_load_of_16(TYPE* to, unsigned column) {                        \
+    asm volatile(                                                                        \
+        "tcgen05.ld.sync.aligned.32x32b.x16.b32 "                                        \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, [%16];" \
+        : "=" CONSTRAINT(to[0]), "=" CONSTRAINT(to[1]), "=" CONSTRAINT(to[2]),           \
+          "=" CONSTRAINT(to[3]), "=" CONSTRAINT(to[4]), "=" CONSTRAINT(to[5]),           \
+          "=" CONSTRAINT(to[6]), "=" CONSTRAINT(to[7]), "=" CONSTRAINT(to[8]),           \
+          "=" CONSTRAINT(to[9]), "=" CONSTRAINT(to[10]), "=" CONSTRAINT(to[11]),         \
+          "=" CONSTRAINT(to[12]), "=" CONSTRAINT(to[13]), "=" CONSTRAINT(to[14]),        \
+          "=" CONSTRAINT(to[15])                                                         \
+        : "r"(in_lanes_of_warp(column))                                                  \
+        : "memory");                                                                     \
+  }
+NVF_LOAD_16(float, "f")
+NVF_LOAD_16(int, "r")
+#undef NVF_LOAD_16
 
-/// Columns of this thread's lane, a multiple of 16.
-template <unsigned kColumns>
-NVF_FUNCTION void tensor_memory_load(float* to, unsigned column) {
+/// Columns of this thread's lane, a multiple of 16, of floats or of integers.
+template <unsigned kColumns, typename T>
+NVF_FUNCTION void tensor_memory_load(T* to, unsigned column) {
 #pragma unroll
   for (unsigned i = 0; i < kColumns; i += 16) {
     begin_load_of_16(to + i, column + i);
   }
   asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
-}
-
-/// A tile that begins at `first`, as the instruction is told: rows of `kWidth` bytes of k that
-/// follow each other, of which pieces of 16 bytes are permuted in lines of 128 bytes.
-template <unsigned kWidth, typename T>
-NVF_FUNCTION unsigned long long tcgen05_descriptor(const T* first) {
-  static_assert(kWidth == 32 || kWidth == 64 || kWidth == 128, "a swizzle of the hardware");
-  constexpr unsigned long long kSwizzle = kWidth == 128 ? 2 : kWidth == 64 ? 4 : 6;
-  constexpr unsigned long long kVersion = 1;
-  constexpr unsigned long long kBetweenRows = 8 * kWidth / 16; // groups of 8, in pieces of 16 bytes
-  constexpr unsigned long long kBetweenColumns = 1;            // not used: a tile is a row wide
-  return kSwizzle << 61 | kVersion << 46 | kBetweenRows << 32 | kBetweenColumns << 16 |
-         (shared_address(first) & 0x3ffff) >> 4;
-}
-
-/// Formats of factors, as the instruction numbers them: those of 16 bits, and those of 8 bits.
-constexpr unsigned kFormatHalf = 0;
-constexpr unsigned kFormatBFloat16 = 1;
-constexpr unsigned kFormatE4m3 = 0;
-constexpr unsigned kFormatE5m2 = 1;
-
-/// The shape and the types of a product: k innermost in both factors, the sum in float.
-NVF_FUNCTION constexpr unsigned tcgen05_instruction(
-    unsigned a_format, unsigned b_format, unsigned rows, unsigned columns) {
-  return 1u << 4 | a_format << 7 | b_format << 10 | columns / 8 << 17 | rows / 16 << 24;
-}
-
-/// Add the product of two tiles, of elements of `kBits`, to columns of tensor memory. Two blocks
-/// have their tiles at the same addresses.
-template <unsigned kBits, unsigned kInstruction, unsigned kBlocks = 1>
-NVF_FUNCTION void tcgen05_multiply(unsigned sum, unsigned long long a, unsigned long long b) {
-  static_assert(kBits == 8 || kBits == 16, "a kind of the instruction");
-  if (!BlockTensorMemory<32, kBlocks>::begins_products()) {
-    return;
-  }
-  if constexpr (kBits == 16 && kBlocks == 2) {
-    asm volatile(
-        "{\n"
-        "  .reg .pred adds;\n"
-        "  setp.ne.b32 adds, 1, 0;\n"
-        "  tcgen05.mma.cta_group::2.kind::f16 [%0], %1, %2, %3, adds;\n"
-        "}"
-        :
-        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
-        : "memory");
-  } else if constexpr (kBlocks == 2) {
-    asm volatile(
-        "{\n"
-        "  .reg .pred adds;\n"
-        "  setp.ne.b32 adds, 1, 0;\n"
-        "  tcgen05.mma.cta_group::2.kind::f8f6f4 [%0], %1, %2, %3, adds;\n"
-        "}"
-        :
-        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
-        : "memory");
-  } else if constexpr (kBits == 16) {
-    asm volatile(
-        "{\n"
-        "  .reg .pred adds;\n"
-        "  setp.ne.b32 adds, 1, 0;\n"
-        "  tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, adds;\n"
-        "}"
-        :
-        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
-        : "memory");
-  } else {
-    asm volatile(
-        "{\n"
-        "  .reg .pred adds;\n"
-        "  setp.ne.b32 adds, 1, 0;\n"
-        "  tcgen05.mma.cta_group::1.kind::f8f6f4 [%0], %1, %2, %3, adds;\n"
-        "}"
-        :
-        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
-        : "memory");
-  }
 }

@@ -12,6 +12,7 @@ import pytest
 import torch
 from cuda_kernels import has_nvrtc
 from hard_case import BX, BY, SHARED, TY, par, statements
+from product_types import BF16, E4M3, E5M2, HALF, INT8, TF32, TORCH, check_doubled_product
 from translated import rebuilt
 
 from nvfuser_direct import (
@@ -40,15 +41,10 @@ if TYPE_CHECKING:
 
 BLACKWELL = "sm_100a"
 TENSOR = MemoryType.tensor
-BF16, HALF = DataType.BFloat16, DataType.Half
-E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
-TORCH = {
-    BF16: torch.bfloat16,
-    HALF: torch.float16,
-    E4M3: torch.float8_e4m3fn,
-    E5M2: torch.float8_e5m2,
-}
-TYPES = [(BF16, BF16), (HALF, HALF), (E4M3, E4M3), (E4M3, E5M2), (E5M2, E5M2)]
+TYPES = [
+    *((BF16, BF16), (HALF, HALF), (E4M3, E4M3), (E4M3, E5M2), (E5M2, E5M2)),
+    *((TF32, TF32), (INT8, INT8)),
+]
 M = 128  # rows of the instruction
 LINE = 128  # bytes, in which a swizzle permutes pieces of 16
 SHAPES = [(128, 64, 64), (130, 70, 72), (1, 1, 8), (300, 129, 200)]
@@ -109,10 +105,11 @@ def multiplied(
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
         w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
-        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
-        total = fd.ops.sum(fd.ops.mul(a, b), [2])
-        fd.add_output(fd.ops.mul(total, 2.0))
-        (out,) = fd.fusion.outputs()
+        summed = DataType.Int32 if dtype == INT8 else DataType.Float
+        a, b = (x, w) if dtype == TF32 else (fd.ops.cast(tensor, summed) for tensor in (x, w))
+        total = fd.ops.sum(fd.ops.mul(a, b), [2], dtype=summed)
+        out = fd.ops.mul(total, 2 if dtype == INT8 else 2.0)
+        fd.add_output(out)
         total.set_mma_macro(macro)
         total.set_memory_type(sum_memory)
         sums = total.cache_after(LoadStoreOpType.LdTMem)
@@ -154,11 +151,9 @@ def factors(
 ) -> list[torch.Tensor]:
     rows, columns, depth = shape
     x, w = torch.randn(rows, 1, depth), torch.randn(1, columns, depth)
+    if dtype == INT8:
+        x, w = 50 * x, 50 * w
     return [x.to(TORCH[dtype]), w.to(TORCH[dtype_b or dtype])]
-
-
-def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return (2 * (x[:, 0].double() @ w[0].double().t())).float()
 
 
 def run_on_cpu(fd: FusionDefinition, inputs: list[torch.Tensor]) -> torch.Tensor:
@@ -180,20 +175,22 @@ WAYS = {
 # -- results: on the CPU --
 
 
-@pytest.mark.parametrize("types", TYPES)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "types"),
+    [(way, types) for way in WAYS for types in TYPES if way != "kept" or types[0] != INT8],
+)
 def test_products_are_those_of_pytorch(way, types):
     fd = multiplied(*types, **WAYS[way])
     for rows, columns, depth in SHAPES:
-        inputs = factors((rows, columns, -(-depth // 16) * 16), *types)
-        torch.testing.assert_close(run_on_cpu(fd, inputs), product(*inputs), rtol=1e-4, atol=1e-3)
+        x, w = factors((rows, columns, -(-depth // 16) * 16), *types)
+        check_doubled_product(run_on_cpu(fd, [x, w]), x[:, 0], w[0], types[0])
 
 
 @pytest.mark.parametrize("way", ["whole", "ahead", "specialized"])
 def test_the_race_check_finds_no_race(way):
-    fd, inputs = multiplied(**WAYS[way]), factors((130, 70, 200), BF16)
-    result = _core.call_with_options(lambda: run_on_cpu(fd, inputs), ["kernel_debug"], [])
-    torch.testing.assert_close(result, product(*inputs), rtol=1e-4, atol=1e-3)
+    fd, (x, w) = multiplied(**WAYS[way]), factors((130, 70, 200), BF16)
+    result = _core.call_with_options(lambda: run_on_cpu(fd, [x, w]), ["kernel_debug"], [])
+    check_doubled_product(result, x[:, 0], w[0], BF16)
 
 
 # -- kernels --
@@ -246,7 +243,7 @@ def test_tensors_lie_side_by_side_in_tensor_memory():
 def test_nvrtc_compiles_for_blackwell(way, types):
     made = multiplied(*types, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
     assert made.cubin
-    kind = "f16" if TORCH[types[0]].itemsize == 2 else "f8f6f4"
+    kind = {BF16: "f16", HALF: "f16", TF32: "tf32", INT8: "i8"}.get(types[0], "f8f6f4")
     for instruction in (
         "tcgen05.alloc.cta_group::1",
         "tcgen05.st.sync.aligned.32x32b.x1",
@@ -261,12 +258,21 @@ def test_nvrtc_compiles_for_blackwell(way, types):
 
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
 @pytest.mark.parametrize(
-    ("types", "formats"), [((BF16, BF16), (1, 1)), ((HALF, HALF), (0, 0)), ((E4M3, E5M2), (0, 1))]
+    ("types", "formats"),
+    [
+        ((BF16, BF16), (1, 1)),
+        ((HALF, HALF), (0, 0)),
+        ((E4M3, E5M2), (0, 1)),
+        ((TF32, TF32), (2, 2)),
+        ((INT8, INT8), (1, 1)),
+    ],
 )
 def test_the_instruction_is_told_types_and_shape(types, formats):
-    """PTX ISA, "Instruction descriptor" of kind::f16 and kind::f8f6f4: f32 += a * b, 128 x 64."""
+    """PTX ISA, "Instruction descriptor" of kind::tf32, kind::f16, kind::f8f6f4 and kind::i8:
+    f32 or s32 += a * b, 128 x 64."""
     ptx = multiplied(*types, columns=64).fusion.compile_cuda(architecture=BLACKWELL).ptx
-    descriptor = 1 << 4 | formats[0] << 7 | formats[1] << 10 | 64 // 8 << 17 | 128 // 16 << 24
+    of_sum = 2 if types[0] == INT8 else 1
+    descriptor = of_sum << 4 | formats[0] << 7 | formats[1] << 10 | 64 // 8 << 17 | 128 // 16 << 24
     assert re.search(rf"mov\.b32\s+%r\d+, {descriptor};", ptx)
 
 
@@ -437,6 +443,12 @@ def test_other_gpus_have_no_tensor_memory():
 def test_other_gpus_do_not_have_the_instruction():
     for target in ("cuda", "sm_90a", "sm_120a"):
         check_refused(multiplied(), "The GPU has no instruction Blackwell1CTA_128_64_16", target)
+
+
+def test_one_gpu_of_the_family_multiplies_integers():
+    multiplied(INT8, INT8).fusion.lower(target=BLACKWELL)
+    headline = "The GPU has no instruction Blackwell1CTA_128_64_32 for int8_t"
+    check_refused(multiplied(INT8, INT8), headline, "sm_103a")
 
 
 def test_a_block_has_as_many_threads_as_lanes():

@@ -11,7 +11,7 @@ import pytest
 import torch
 from cuda_kernels import has_nvrtc
 from hard_case import BX, BY, BZ, SHARED, Compiled, par, statements
-from product_types import BF16, E4M3, E5M2, HALF, TORCH
+from product_types import BF16, E4M3, E5M2, HALF, INT8, TF32, TORCH, check_doubled_product
 from translated import rebuilt
 
 from nvfuser_direct import (
@@ -93,10 +93,11 @@ def multiplied(
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
         w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
-        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
-        total = fd.ops.sum(fd.ops.mul(a, b), [2])
-        fd.add_output(fd.ops.mul(total, 2.0))
-        (out,) = fd.fusion.outputs()
+        summed = DataType.Int32 if dtype == INT8 else DataType.Float
+        a, b = (x, w) if dtype == TF32 else (fd.ops.cast(tensor, summed) for tensor in (x, w))
+        total = fd.ops.sum(fd.ops.mul(a, b), [2], dtype=summed)
+        out = fd.ops.mul(total, 2 if dtype == INT8 else 2.0)
+        fd.add_output(out)
         total.set_mma_macro(macro)
         total.set_memory_type(MemoryType.tensor)
         sums = total.cache_after(LoadStoreOpType.LdTMem)
@@ -137,11 +138,9 @@ def factors(
     rows, columns, depth = shape
     depth = -(-depth // 16) * 16
     x, w = torch.randn(rows, 1, depth), torch.randn(1, columns, depth)
+    if dtype == INT8:
+        x, w = 50 * x, 50 * w
     return [x.to(TORCH[dtype]), w.to(TORCH[dtype_b or dtype])]
-
-
-def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return (2 * (x[:, 0].double() @ w[0].double().t())).float()
 
 
 WAYS = {
@@ -155,21 +154,24 @@ WAYS = {
 # -- results: on the CPU --
 
 
-@pytest.mark.parametrize("types", [(BF16, BF16), (HALF, HALF), (E4M3, E5M2)])
+TYPES = [(BF16, BF16), (HALF, HALF), (E4M3, E5M2), (TF32, TF32), (INT8, INT8)]
+
+
+@pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("way", WAYS)
 def test_products_are_those_of_pytorch(way, types):
     run = Compiled(multiplied(*types, **WAYS[way]))
     for shape in SHAPES:
-        inputs = factors(shape, *types)
-        (out,) = run(*inputs)
-        torch.testing.assert_close(out, product(*inputs), rtol=1e-4, atol=1e-3)
+        x, w = factors(shape, *types)
+        (out,) = run(x, w)
+        check_doubled_product(out, x[:, 0], w[0], types[0])
 
 
 @pytest.mark.parametrize("way", ["whole", "ahead", "specialized"])
 def test_the_race_check_finds_no_race(way):
-    run, inputs = Compiled(multiplied(**WAYS[way])), factors((300, 70, 200), BF16)
-    (out,) = _core.call_with_options(lambda: run(*inputs), ["kernel_debug"], [])
-    torch.testing.assert_close(out, product(*inputs), rtol=1e-4, atol=1e-3)
+    run, (x, w) = Compiled(multiplied(**WAYS[way])), factors((300, 70, 200), BF16)
+    (out,) = _core.call_with_options(lambda: run(x, w), ["kernel_debug"], [])
+    check_doubled_product(out, x[:, 0], w[0], BF16)
 
 
 # -- kernels --
@@ -209,12 +211,12 @@ def test_a_thread_of_the_first_block_waits_for_the_second_one():
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
 @pytest.mark.parametrize(
     ("way", "types"),
-    [*((way, (BF16, BF16)) for way in WAYS), ("whole", (HALF, HALF)), ("whole", (E4M3, E5M2))],
+    [*((way, (BF16, BF16)) for way in WAYS), *(("whole", types) for types in TYPES[1:])],
 )
 def test_nvrtc_compiles_for_blackwell(way, types):
     made = multiplied(*types, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
     assert made.cubin
-    kind = "f16" if TORCH[types[0]].itemsize == 2 else "f8f6f4"
+    kind = {BF16: "f16", HALF: "f16", TF32: "tf32", INT8: "i8"}.get(types[0], "f8f6f4")
     for instruction in (
         "tcgen05.alloc.cta_group::2",
         "tcgen05.relinquish_alloc_permit.cta_group::2",

@@ -21,8 +21,9 @@
 namespace nvfuser {
 namespace {
 
-constexpr int64_t kFamily = 10;       // major compute capability
-constexpr int64_t kMostColumns = 512; // of a multiprocessor's tensor memory
+constexpr int64_t kFamily = 10;        // major compute capability
+constexpr int64_t kWithIntegers = 100; // the only one of the family
+constexpr int64_t kMostColumns = 512;  // of a multiprocessor's tensor memory
 
 bool is_in_tensor_memory(const TensorView* tensor) {
   return tensor->memory_type() == MemoryType::Tensor;
@@ -175,6 +176,13 @@ std::optional<Refusal> find_wrong_pair(Kernel& kernel, const MmaOp& product) {
        "set_clustered_blocks(), of the box of the second factor that of its broadcast"});
 }
 
+/// Whether a GPU multiplies elements of these types.
+bool has_instruction(const Target& target, const MmaOp& product) {
+  const bool has_type =
+      product.a->dtype() != DataType::Char || target.architecture == kWithIntegers;
+  return target.architecture / 10 == kFamily && has_type && target.has_bulk_copies;
+}
+
 /// The four warps along x are all threads that compute: there are as many lanes.
 std::optional<Refusal> find_other_threads(const Kernel& kernel, const TensorView* sum) {
   for (const ParallelType type : {ParallelType::TIDy, ParallelType::TIDz}) {
@@ -235,9 +243,11 @@ std::optional<Refusal> find_wrong_tensor_memory(const TensorView* tensor) {
 std::optional<Refusal> find_wrong_tcgen05(Kernel& kernel, const MmaOp& product) {
   const auto* sum = static_cast<const TensorView*>(product.out);
   const Target& target = kernel.target();
-  if (target.is_cuda() && (target.architecture / 10 != kFamily || !target.has_bulk_copies)) {
+  if (target.is_cuda() && !has_instruction(target, product)) {
     return refuse_node(
-        sum, {"The GPU has no instruction ", MmaMacro::from_int(product.macro).to_string()},
+        sum,
+        {"The GPU has no instruction ", MmaMacro::from_int(product.macro).to_string(), " for ",
+         text(product.a->dtype())},
         {"compute capability 10.0, and a driver that describes tensors"},
         {target.architecture / 10, ".", target.architecture % 10,
          target.has_bulk_copies ? "" : ", without bulk copies"},
