@@ -18,9 +18,10 @@ constexpr const char* kMacros =
     "Ampere_16_8_16, Ampere_16_8_32 and Ampere_16_8_8, which all GPUs of compute capability 8.0 "
     "and "
     "above have, or Hopper_64_N_16, Hopper_64_N_32 and Hopper_64_N_8, N a multiple of 8 up to 256, "
-    "of compute capability 9.0, or Blackwell1CTA_128_N_16 and Blackwell1CTA_128_N_32, N a multiple "
-    "of 16 up to 256, or Blackwell2CTA_256_N_16 and Blackwell2CTA_256_N_32, N a multiple of 32 up "
-    "to 256, of compute capability 10.0";
+    "of compute capability 9.0, or Blackwell1CTA_128_N_16, Blackwell1CTA_128_N_32 and "
+    "Blackwell1CTA_128_N_8, N a multiple of 16 up to 256, or Blackwell2CTA_256_N_16, "
+    "Blackwell2CTA_256_N_32 and Blackwell2CTA_256_N_8, N a multiple of 32 up to 256, of compute "
+    "capability 10.0";
 
 /// `[m, k]`
 std::string tile_text(const FragmentLayout& layout) {
