@@ -508,6 +508,7 @@ struct BulkLoadFields {
   std::vector<Val*> extents{};
   std::vector<Val*> strides{};
   std::vector<int64_t> box{};
+  std::vector<int64_t> steps{};
   int64_t swizzle_bytes = 0;
   static constexpr auto fields() {
     return std::tuple{
@@ -519,6 +520,9 @@ struct BulkLoadFields {
         attr("extents", &BulkLoadFields::extents, "The tensor's, along each axis (elements)."),
         attr("strides", &BulkLoadFields::strides, "The tensor's, along each axis (elements)."),
         attr("box", &BulkLoadFields::box, "Extents of the box, along each axis (elements)."),
+        attr(
+            "steps", &BulkLoadFields::steps,
+            "Positions of the tensor from one element of the box to the next, along each axis."),
         attr(
             "swizzle_bytes", &BulkLoadFields::swizzle_bytes,
             "Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: "

@@ -1,4 +1,6 @@
 // Texts of domain transforms and of kernel statements.
+#include <algorithm>
+
 #include "ir/print_node.h"
 
 namespace nvfuser {
@@ -15,14 +17,29 @@ std::string ops_text(const std::vector<BinaryOpType>& ops) {
   return out;
 }
 
-/// `box 64 x 32 at {..}`: innermost last, as axes are written.
+/// `64 x 32`: innermost last, as axes are written.
+std::string product_text(const std::vector<int64_t>& factors) {
+  std::string product;
+  for (const int64_t factor : factors) {
+    product = std::to_string(factor) + (product.empty() ? "" : " x ") + product;
+  }
+  return product;
+}
+
+/// ` in steps of 2 x 1`; nothing for a box of neighbours.
+std::string steps_text(const BulkLoad& e) {
+  const bool has_neighbours = std::ranges::all_of(e.steps, [](int64_t step) { return step == 1; });
+  return has_neighbours ? "" : " in steps of " + product_text(e.steps);
+}
+std::string steps_text(const BulkStore& /*e*/) {
+  return "";
+}
+
+/// `box 64 x 32 at {..}`
 template <typename BulkCopy>
 std::string box_text(const BulkCopy& e) {
-  std::string box;
-  for (const int64_t extent : e.box) {
-    box = std::to_string(extent) + (box.empty() ? "" : " x ") + box;
-  }
-  return "box " + box + " at " + print_list({e.coordinates.rbegin(), e.coordinates.rend()}) +
+  return "box " + product_text(e.box) + steps_text(e) + " at " +
+         print_list({e.coordinates.rbegin(), e.coordinates.rend()}) +
          (e.swizzle_bytes > 0 ? ", swizzled by " + std::to_string(e.swizzle_bytes) + " bytes" : "");
 }
 

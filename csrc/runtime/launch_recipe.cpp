@@ -138,7 +138,8 @@ class RecipeMaker {
           .dims = {}};
       for (size_t i = 0; i < boxed.box.size(); ++i) {
         map.dims.push_back(
-            {builder_.add(boxed.extents[i]), builder_.add(boxed.strides[i]), boxed.box[i]});
+            {builder_.add(boxed.extents[i]), builder_.add(boxed.strides[i]), boxed.box[i],
+             boxed.steps[i]});
       }
       recipe_.tensor_maps.push_back(std::move(map));
     }

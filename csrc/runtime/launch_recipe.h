@@ -63,6 +63,7 @@ struct LaunchRecipe {
       Register extent = 0;
       Register stride = 0; // elements
       int64_t box = 1;
+      int64_t step = 1; // as in lower/analysis/tensor_maps.h
     };
     bool is_buffer = false; // or an input
     uint32_t position = 0;  // of the buffer, of the input

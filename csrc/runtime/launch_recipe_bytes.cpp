@@ -173,6 +173,7 @@ void fields_of_recipe(Io& io, Recipe& recipe) {
       of_dim(dim.extent);
       of_dim(dim.stride);
       of_dim(dim.box);
+      of_dim(dim.step);
     });
   });
 }
@@ -287,7 +288,8 @@ class Checker {
            (map.is_buffer ? map.position < recipe_.buffers.size()
                           : is_tensor_input(map.position)) &&
            std::ranges::all_of(map.dims, [this](const LaunchRecipe::TensorMap::Dim& dim) {
-             return is_register(dim.extent) && is_register(dim.stride) && dim.box > 0;
+             return is_register(dim.extent) && is_register(dim.stride) && dim.box > 0 &&
+                    dim.step > 0;
            });
   }
 

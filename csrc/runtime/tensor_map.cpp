@@ -56,8 +56,8 @@ std::variant<CUtensorMap, Refusal> try_encode_tensor_map(
     if (i > 0) { // the stride of an axis that is not stepped along may be any
       byte_strides.at(i - 1) = static_cast<uint64_t>(extent > 1 ? bytes : kStrideBytes);
     }
-    box.at(i) = static_cast<unsigned>(dim.box);
-    element_strides.at(i) = 1;
+    box.at(i) = static_cast<unsigned>(dim.box * dim.step); // counts what is stepped over
+    element_strides.at(i) = static_cast<unsigned>(dim.step);
   }
   CUtensorMap map;
   void* any_address = &map; // aligned as elements have to be; replaced for each launch

@@ -48,27 +48,36 @@ def test_neighbours_that_lie_apart_in_memory_are_refused() -> None:
     check_refused(fd, NAME, "The innermost axis of a box is not contiguous in global memory")
 
 
-@pytest.mark.parametrize("target", ["cuda", "cpu"])
-def test_boxes_with_element_strides_are_refused(target: str) -> None:
-    """Of every second element, no box would be filled right behind the edge."""
+def strided(rows: int) -> FusionDefinition:
+    """y = neg(x), where boxes of every second of `rows` rows are loaded."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 64], contiguity=True)
         y = fd.ops.neg(x)
         fd.add_output(y)
         loads = x.cache_after(LoadStoreOpType.tma)
         loads.set_memory_type(MemoryType.shared)
-        for tensor in (loads, y):  # [tiles, 2, every second of 32 rows, 64]
-            tensor.split(0, 32)
+        for tensor in (loads, y):  # [tiles, 2, every second row, 64]
+            tensor.split(0, rows)
             tensor.split(1, 2)
             tensor.reorder({2: 1, 1: 2})
         for axis in (2, 3):
             loads.axis(axis).parallelize(ParallelType.tma)
         y.axis(3).parallelize(ParallelType.block_x)
         fd.sched.inline_at(y, 2, selected_tensors=[loads])
+    return fd
+
+
+def test_a_box_of_whole_steps_is_as_it_was() -> None:
+    check_unchanged(strided(32), NAME)
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_a_step_into_the_next_tile_is_refused(target: str) -> None:
+    """The hardware would fill what is a hole of the tile with a row of the next one."""
     check_refused(
-        fd,
+        strided(33),
         NAME,
-        r"(?s)A box takes neighbours along an axis.*node: .*made at.*expected: the inner part of "
-        r"a split bound to tma.*found: .*the outer part.*fix: .*bind the inner part to tma",
+        r"(?s)A box in steps would reach beyond its tile.*node: .*made at.*expected: a tile that "
+        r"steps of 2 divide without remainder.*found: .*split into.*fix: .*a multiple of the step",
         target,
     )

@@ -119,8 +119,11 @@ class BoxCalls:
             self.bind(box, inner, "tma")
             return inner
         tiles = {**rows, inner: width // size}
+        steps = {axis: draw.choice([2, 3, 8]) for axis in rows if draw.random() < 0.15}
         for axis in sorted(tiles, reverse=True):
-            self.split(box, axis, tiles[axis])
+            self.split(box, axis, tiles[axis] * steps.get(axis, 1))
+            if axis in steps:
+                self.split(box, axis + 1, steps[axis])
         order, outer = [], []
         position = 0
         for axis in range(inner + 1):
@@ -128,6 +131,9 @@ class BoxCalls:
             position += 1
             if axis in tiles:
                 order.append(position)
+                position += 1
+            if axis in steps:
+                outer.append(position)
                 position += 1
         moved = {old: new for new, old in enumerate([*outer, *order])}
         self.call(f"{self.name(box)}.reorder({moved})")

@@ -224,7 +224,8 @@ std::unordered_map<const TensorView*, int64_t> find_box_alignments(const Kernel&
 
 bool BoxedTensor::same_as(const BoxedTensor& other) const {
   const auto are_same = [](const Val* a, const Val* b) { return a->same_as(b); };
-  return tensor == other.tensor && box == other.box && swizzle_bytes == other.swizzle_bytes &&
+  return tensor == other.tensor && box == other.box && steps == other.steps &&
+         swizzle_bytes == other.swizzle_bytes &&
          std::ranges::equal(extents, other.extents, are_same) &&
          std::ranges::equal(strides, other.strides, are_same);
 }
@@ -249,14 +250,15 @@ std::optional<BoxedTensor> boxed_tensor(const Expr& statement) {
   if (copies_run(statement)) {
     return std::nullopt;
   }
-  const auto of = [](const auto& copy) {
-    return BoxedTensor{copy.tensor, copy.extents, copy.strides, copy.box, copy.swizzle_bytes};
+  const auto of = [](const auto& copy, const std::vector<int64_t>& steps) {
+    return BoxedTensor{copy.tensor, copy.extents, copy.strides,
+                       copy.box,    steps,        copy.swizzle_bytes};
   };
   if (const auto* load = statement.as<BulkLoad>()) {
-    return of(*load);
+    return of(*load, load->steps);
   }
   if (const auto* store = statement.as<BulkStore>()) {
-    return of(*store);
+    return of(*store, std::vector<int64_t>(store->box.size(), 1));
   }
   return std::nullopt;
 }

@@ -45,6 +45,7 @@ struct BoxedTensor {
   std::vector<Val*> extents; // innermost first, as all that follows
   std::vector<Val*> strides;
   std::vector<int64_t> box;
+  std::vector<int64_t> steps; // as BulkLoad has them
   int64_t swizzle_bytes = 0;
 
   [[nodiscard]] bool same_as(const BoxedTensor& other) const;

@@ -18,9 +18,10 @@ namespace nvfuser {
 namespace {
 
 constexpr size_t kMostDims = 5;
-constexpr int64_t kMostElements = 256; // of a box along an axis
-constexpr int64_t kPieceBytes = 16;    // a box consists of whole ones
-constexpr int64_t kLineBytes = 128;    // boxes begin at multiples in shared memory
+constexpr int64_t kMostElements = 256; // of a box along an axis, with those it steps over
+constexpr int64_t kLongestStep = 8;
+constexpr int64_t kPieceBytes = 16; // a box consists of whole ones
+constexpr int64_t kLineBytes = 128; // boxes begin at multiples in shared memory
 
 int64_t constant(const Val* extent) {
   return as_int(extent->value());
@@ -52,10 +53,11 @@ class MapFinder {
   }
 
  private:
-  /// A tile of an axis, `whole`, that is copied at once.
+  /// A tile of an axis, `whole`, that is copied at once: every `step`th position from one on.
   struct Box {
     IterDomain* axis = nullptr;
     IterDomain* whole = nullptr;
+    int64_t step = 1;
   };
 
   std::optional<Refusal> find() {
@@ -325,9 +327,8 @@ class MapFinder {
       } else if (split->inner == tile) {
         boxes.push_back({tile, split->in});
       } else {
-        return refuse_copy(
-            {"A box takes neighbours along an axis"}, {"the inner part of a split bound to tma"},
-            {tile->to_string(), ", the outer part"}, {"bind the inner part to tma"});
+        boxes.push_back({tile, split->in});
+        NVF_RETURN_REFUSAL(take_steps(*split, boxes.back()));
       }
     }
     boxes_ = std::move(boxes);
@@ -340,6 +341,43 @@ class MapFinder {
       }
     }
     return std::nullopt;
+  }
+
+  /// The outer part of `split` is a box of steps. It is one of what `split` divides, or of the
+  /// axis that this is a tile of: then tiles are whole steps, since the hardware tests the tensor
+  /// and not the tile.
+  std::optional<Refusal> take_steps(const Split& split, Box& box) const {
+    const Val* step = split.inner->extent();
+    if (!step->is_const_int() || constant(step) > kLongestStep) {
+      return refuse_copy(
+          {"A box takes no steps of this size along an axis"},
+          {"the outer part of a split whose inner part has a constant extent, at most ",
+           kLongestStep},
+          {split.inner->to_string()},
+          {"bind the inner part to tma, or split by the step first, and what is outer by the box"});
+    }
+    if (!is_load_ && !step->is_one()) {
+      return refuse_copy(
+          {"A bulk copy stores neighbours along an axis"},
+          {"the inner part of a split bound to tma"},
+          {split.outer->to_string(), ", the outer part"}, {"bind the inner part to tma"});
+    }
+    box.step = constant(step);
+    const Expr* made_by = split.in->definition();
+    const auto* tiles = made_by == nullptr ? nullptr : made_by->as<Split>();
+    if (tiles == nullptr || tiles->inner != split.in) {
+      return std::nullopt;
+    }
+    box.whole = tiles->in;
+    if (constant(box.axis->extent()) * box.step == constant(split.in->extent())) {
+      return std::nullopt;
+    }
+    return refuse_copy(
+        {"A box in steps would reach beyond its tile"},
+        {"a tile that steps of ", box.step, " divide without remainder"},
+        {split.in->to_string(), " split into ", split.outer->to_string(), " and ",
+         split.inner->to_string()},
+        {"split the axis by a multiple of the step before"});
   }
 
   /// The order of the box in shared memory, where it is all that lies innermost.
@@ -384,6 +422,7 @@ class MapFinder {
       dims_.push_back(*place);
       dims_.back().box = constant(box.axis->extent());
       dims_.back().tile = box.axis;
+      dims_.back().step = box.step;
       memory_.erase(place);
     }
     while (dims_.size() + memory_.size() > kMostDims && join_any()) {
@@ -415,15 +454,23 @@ class MapFinder {
     const int64_t element = size_bytes(copy_->dtype());
     int64_t bytes = element;
     for (const TensorMapDim& dim : dims_) {
-      if (dim.box > kMostElements && !copies_runs(copy_->definition())) {
+      if (dim.box * dim.step > kMostElements && !copies_runs(copy_->definition())) {
         return refuse_copy(
             {"A box has more than ", kMostElements, " elements along an axis"},
-            {"at most ", kMostElements}, {dim.box, " along ", dim.axis->to_string()},
+            {"at most ", kMostElements, ", with those that it steps over"},
+            {dim.box * dim.step, " along ", dim.axis->to_string()},
             {"use smaller boxes, or split the axis of the box again, and bind both parts to tma"});
       }
       bytes *= dim.box;
     }
     const TensorMapDim& inner = dims_.front();
+    if (inner.step > 1) {
+      return refuse_copy(
+          {"A box takes neighbours along its innermost axis"},
+          {"the inner part of a split innermost in ", shared_->to_string()},
+          {inner.tile->to_string(), ", every ", inner.step, ". position"},
+          {"copy with LoadStoreOpType.cp_async or LoadStoreOpType.set"});
+    }
     if (!inner.stride->is_one()) {
       return refuse_copy(
           {"The innermost axis of a box is not contiguous in global memory"},

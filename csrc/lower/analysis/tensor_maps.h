@@ -7,6 +7,7 @@
 //   x[M, N]   loops [M * N / 256, 256 tma]              map  M * N: box 256, if rows follow
 //                                                       each other without gaps
 //   x[M, N]   loops [M, N / 64 / 2, 2, 64 tma]          map  N: box 64,  M: box 1
+//   x[M, N]   loops [M / 32, 16 tma, 2, N tma]          map  N: box N,  M: box 16 in steps of 2
 //
 // The hardware tests boxes against the extents of the map alone. So an axis of the map that is a
 // part of a split must be one of a split without remainder: else a box would reach into what
@@ -25,6 +26,7 @@ struct TensorMapDim {
   Val* extent = nullptr;
   Val* stride = nullptr; // elements
   int64_t box = 1;       // elements
+  int64_t step = 1;      // positions from one element of the box to the next
   const IterDomain* tile =
       nullptr; // of the copy, that the box has; nullptr: one position of `axis`
 };

@@ -41,7 +41,8 @@ void take_part(const TensorMap& map, StatementContext& context, BulkLoadFields& 
     return scalar::add(position, scalar::mul(block_of_cluster(kernel), kernel.new_index(extent)));
   };
   load.box[part.dim] = part.extent;
-  load.coordinates[part.dim] = moved(load.coordinates[part.dim], part.extent);
+  load.coordinates[part.dim] =
+      moved(load.coordinates[part.dim], part.extent * load.steps[part.dim]);
   if (keeping == 1) {
     load.out = kernel.new_tensor_index(box->view(), moved(box->index(), part.elements));
   }
@@ -80,6 +81,9 @@ Expr* convert_box(TensorView* copy, StatementContext& context) {
   if (is_bulk_load(copy->definition())) {
     BulkLoadFields load{.out = context.result(copy)};
     describe_box(map, context, load);
+    for (const TensorMapDim& dim : map.dims) {
+      load.steps.push_back(dim.step);
+    }
     note_condition(load.coordinates); // the same in all blocks that load the box together
     take_part(map, context, load);
     if (is_run) {

@@ -3919,6 +3919,12 @@ class BulkLoad(Expr):
         """Extents of the box, along each axis (elements)."""
 
     @property
+    def steps(self) -> list[int]:
+        """
+        Positions of the tensor from one element of the box to the next, along each axis.
+        """
+
+    @property
     def swizzle_bytes(self) -> int:
         """
         Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: piece i of line n, of 128 bytes, lies where i XOR n would. 0: they are not.
