@@ -9,7 +9,7 @@ void bind_slice(OpModule& m) {
   m.def(
       "slice",
       [](TensorView* arg, const ShapeArg& start_indices, const ShapeArg& end_indices,
-         const std::optional<ShapeArg>& strides, bool manual_normalization) {
+         const std::optional<ShapeArg>& strides, bool manual_normalization, bool clip_ends) {
         // One after the other: constants are made in the order of the arguments.
         const std::vector<Val*> starts = start_indices.vals();
         const std::vector<Val*> stops = end_indices.vals();
@@ -20,10 +20,10 @@ void bind_slice(OpModule& m) {
               "Slice start_indices and strides don't match! Start Indices: ", starts.size(),
               " Strides: 0");
         }
-        return ops::slice(arg, starts, stops, steps, manual_normalization);
+        return ops::slice(arg, starts, stops, steps, manual_normalization, clip_ends);
       },
       "arg"_a, "start_indices"_a, "end_indices"_a, "strides"_a = nb::none(),
-      "manual_normalization"_a = false,
+      "manual_normalization"_a = false, "clip_ends"_a = true,
       R"(The elements with start <= position < end in each dimension.
 
 Parameters
@@ -38,6 +38,9 @@ strides : list[int or Val], optional
 manual_normalization : bool
     Whether the positions are in order already: nothing counts from the end, and nothing is clipped
     but an end whose start is 0.
+clip_ends : bool
+    With manual_normalization: whether an end whose start is 0 is clipped. If not, a run is refused
+    where the end is behind the operand, and the first element alone is a broadcast.
 
 Returns
 -------
@@ -47,8 +50,8 @@ TensorView
 Raises
 ------
 UserError
-    If the lists have other lengths than n, a constant start is negative or behind its end, or a
-    stride is not 1.
+    If the lists have other lengths than n, a constant start is negative or behind its end, a
+    stride is not 1, or ends are not clipped without manual_normalization.
 )");
   m.def(
       "chunk", &ops::chunk, "arg"_a, "chunks"_a, "dim"_a = 0,

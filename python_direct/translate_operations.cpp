@@ -1,5 +1,6 @@
 // Lines of indexing, slices and padding, scans and sorts, random numbers, matrices and
 // quantization.
+#include "ops/resize.h"
 #include "translator.h"
 
 namespace nvfuser::python {
@@ -64,13 +65,16 @@ void PythonTranslator::handle(const EmbeddingFwdOp& op) {
 // ---- Parts and surroundings ---------------------------------------------------------------------
 
 void PythonTranslator::handle(const SliceOp& op) {
-  assign(
-      {op.out}, PythonCall("fd.ops.slice")
-                    .arg(text_of(op.arg))
-                    .keyword("start_indices", text_of(op.starts))
-                    .keyword("end_indices", text_of(op.stops))
-                    .keyword("strides", text_of(op.steps))
-                    .keyword("manual_normalization", "True"));
+  PythonCall call("fd.ops.slice");
+  call.arg(text_of(op.arg))
+      .keyword("start_indices", text_of(op.starts))
+      .keyword("end_indices", text_of(op.stops))
+      .keyword("strides", text_of(op.steps))
+      .keyword("manual_normalization", "True");
+  if (ops::would_clip_ends(op)) {
+    call.keyword("clip_ends", "False");
+  }
+  assign({op.out}, call);
 }
 
 void PythonTranslator::handle(const PadOp& op) {

@@ -49,12 +49,19 @@ TensorDomainSpec resized_domain(
 
 // ---- Slice --------------------------------------------------------------------------------------
 
+/// Whether it shows that `stop` is at most `extent`.
+bool is_clipped(const Val* stop, const Val* extent) {
+  if (stop->is_const_int() && extent->is_const_int()) {
+    return as_int(stop->value()) <= as_int(extent->value());
+  }
+  const auto* min = stop->definition() == nullptr ? nullptr : stop->definition()->as<BinaryOp>();
+  return stop->same_as(extent) || (min != nullptr && min->op == BinaryOpType::Min &&
+                                   (min->lhs->same_as(extent) || min->rhs->same_as(extent)));
+}
+
 /// min(extent, stop). A stop that is clipped already stays as it is.
 Val* clipped(Val* stop, Val* extent) {
-  const auto* min = stop->definition() == nullptr ? nullptr : stop->definition()->as<BinaryOp>();
-  const bool is_clipped = min != nullptr && min->op == BinaryOpType::Min &&
-                          (min->lhs->same_as(extent) || min->rhs->same_as(extent));
-  return stop->same_as(extent) || is_clipped ? stop : scalar::min(extent, stop);
+  return is_clipped(stop, extent) ? stop : scalar::min(extent, stop);
 }
 
 /// A negative position counts from the end.
@@ -178,7 +185,11 @@ TensorView* slice(
     const std::vector<Val*>& start_indices,
     const std::vector<Val*>& end_indices,
     const std::vector<Val*>& strides,
-    bool manual_normalization) {
+    bool manual_normalization,
+    bool clip_ends) {
+  NVF_NODE_CHECK(
+      manual_normalization || clip_ends, arg,
+      "slice: ends that are not clipped need manual_normalization=True");
   Fusion& fusion = fusion_for({arg});
   fusion_for(start_indices);
   fusion_for(end_indices);
@@ -203,7 +214,7 @@ TensorView* slice(
     Val* stop = as_index(end_indices[i], "position");
     if (!manual_normalization) {
       normalize(start, stop, extent);
-    } else if (start->is_zero()) {
+    } else if (start->is_zero() && clip_ends) {
       stop = clipped(stop, extent);
     }
     starts.push_back(start);
@@ -220,6 +231,16 @@ TensorView* slice(
   TensorView* out = new_tensor(resized_domain(axes, left, right), arg->dtype());
   fusion.make<SliceOp>({.out = out, .arg = arg, .starts = starts, .stops = stops, .steps = steps});
   return out;
+}
+
+bool would_clip_ends(const SliceOp& op) {
+  const IterDomains axes = shape_axes(op.arg);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (op.starts[i]->is_zero() && !is_clipped(op.stops[i], axes[i]->maybe_expanded_extent())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 TensorView* pad(TensorView* arg, const std::vector<Val*>& pad_widths, Val* value) {

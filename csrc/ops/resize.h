@@ -7,13 +7,17 @@ namespace nvfuser::ops {
 
 /// The elements with start <= position < stop in each dimension. Negative positions count from the
 /// end, all are clipped to the dimension; with `manual_normalization` only a stop is clipped, and
-/// only where its start is 0. `strides` are 1; empty: all of them.
+/// only where its start is 0; without `clip_ends` none is. `strides` are 1; empty: all of them.
 TensorView* slice(
     TensorView* arg,
     const std::vector<Val*>& start_indices,
     const std::vector<Val*>& end_indices,
     const std::vector<Val*>& strides = {},
-    bool manual_normalization = false);
+    bool manual_normalization = false,
+    bool clip_ends = true);
+/// Whether a slice with the positions of `op` and `manual_normalization` has other ends, which are
+/// clipped.
+[[nodiscard]] bool would_clip_ends(const SliceOp& op);
 
 /// `arg` surrounded by `value`. `pad_widths`: left and right of each dimension, the innermost
 /// dimension first; a negative width cuts off. nullptr: zero.

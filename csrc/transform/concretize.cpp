@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/source_location_scope.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
 #include "ir/replay_domain.h"
@@ -108,8 +109,8 @@ class Rewriter {
       } else if (const auto* squeeze = expr->as<SqueezeOp>()) {
         check_repeated(*squeeze);
         fix_squeezed(squeeze->arg, squeeze->flags);
-      } else if (reads_new_broadcast(*expr)) {
-        define_again(*expr);
+      } else {
+        define_with_broadcasts(*expr);
       }
     }
     replace_fixed_sizes();
@@ -259,10 +260,30 @@ class Rewriter {
     });
   }
 
+  /// The dimensions of its results that have one element, says the record. Empty: none.
+  [[nodiscard]] std::vector<bool> units_of(const Expr& expr) const {
+    std::vector<bool> units;
+    for (const TensorView* out : tensor_outputs(&expr)) {
+      units.clear(); // they agree
+      for (const IterDomain* axis : out->logical()) {
+        units.push_back(axis->is_broadcast() && axes_.contains(axis->name()));
+      }
+    }
+    return std::ranges::count(units, true) == 0 ? std::vector<bool>() : units;
+  }
+
   /// Let the functions of the definition decide again.
-  void define_again(const Expr& expr) {
+  void define_with_broadcasts(Expr& expr) {
+    const SourceLocationScope line(expr.location());
     const std::vector<TensorView*> outs = tensor_outputs(&expr);
-    const std::vector<TensorView*> results = redefine(expr);
+    std::vector<TensorView*> results;
+    if (const std::vector<bool> units = units_of(expr); !units.empty()) {
+      create_units(expr, units);
+      results = redefine_with_units(expr, units);
+    }
+    if (results.empty() && reads_new_broadcast(expr)) {
+      results = redefine(expr);
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       take_over_kinds(results[i], outs.at(i));
       define_as(outs.at(i), results[i]);
@@ -279,6 +300,11 @@ class Rewriter {
         make_broadcast(axes[i], decided[i]->expanded_extent());
       } else if (axes[i]->is_symbolic_axis()) {
         make_iteration(axes[i], axes[i]->extent());
+      }
+    }
+    for (IterDomain* axis : tensor->maybe_root()) { // elements of what was repeated
+      if (axis->is_symbolic_axis()) {
+        make_iteration(axis, axis->extent());
       }
     }
   }

@@ -6,6 +6,8 @@
 //   ExpandOp             an expansion of dimensions of size 1; a copy if there are none
 //   reductions, scans,   where an axis came out as a broadcast: defined again, by the functions of
 //   searches, lookups    ops/ (transform/redefine.h)
+//   slices, pads, topk,  whose result has a dimension that came out as a broadcast: their operands
+//   tensors of scalars   say so (transform/redefine.h), and so does their text
 //   every other reader   its symbolic axes become iterations or broadcasts, as their operands' did
 #pragma once
 

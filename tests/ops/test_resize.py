@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from nvfuser_direct import DataType, FusionDefinition, evaluate
+from nvfuser_direct import DataType, FusionDefinition, UserError, evaluate
 
 
 def tensor(fd, shape, dtype=DataType.Float):
@@ -57,6 +57,17 @@ def test_slice_of_provable_extent_one_is_a_broadcast(fd) -> None:
     start = fd.define_scalar(dtype=DataType.Index)
     y = fd.ops.slice(x, [start], [fd.ops.add(start, 1)], manual_normalization=True)
     assert y.axis(0).is_broadcast()
+
+
+def test_slice_takes_an_end_as_given_where_it_is_told_to(fd) -> None:
+    x = tensor(fd, [-1, -1])
+    y = fd.ops.slice(x, [0, 0], [1, 5], manual_normalization=True, clip_ends=False)
+    assert extents(y) == ["1", "5"]
+    assert y.axis(0).is_broadcast()
+    clipped = fd.ops.slice(x, [0, 0], [1, 5], manual_normalization=True)
+    assert all(axis.is_symbolic_axis() for axis in clipped.get_logical_domain())
+    with pytest.raises(UserError, match="ends that are not clipped need manual_normalization"):
+        fd.ops.slice(x, [0, 0], [1, 5], clip_ends=False)
 
 
 def test_slice_clips_a_constant_end(fd) -> None:

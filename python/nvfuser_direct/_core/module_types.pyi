@@ -3699,7 +3699,7 @@ class OpsModule:
         """
 
     @staticmethod
-    def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], end_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], strides: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...] | None = None, manual_normalization: bool = False) -> nvfuser_direct._core.TensorView:
+    def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], end_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], strides: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...] | None = None, manual_normalization: bool = False, clip_ends: bool = True) -> nvfuser_direct._core.TensorView:
         """
         The elements with start <= position < end in each dimension.
 
@@ -3715,6 +3715,9 @@ class OpsModule:
         manual_normalization : bool
             Whether the positions are in order already: nothing counts from the end, and nothing is clipped
             but an end whose start is 0.
+        clip_ends : bool
+            With manual_normalization: whether an end whose start is 0 is clipped. If not, a run is refused
+            where the end is behind the operand, and the first element alone is a broadcast.
 
         Returns
         -------
@@ -3724,8 +3727,8 @@ class OpsModule:
         Raises
         ------
         UserError
-            If the lists have other lengths than n, a constant start is negative or behind its end, or a
-            stride is not 1.
+            If the lists have other lengths than n, a constant start is negative or behind its end, a
+            stride is not 1, or ends are not clipped without manual_normalization.
         """
 
     @staticmethod

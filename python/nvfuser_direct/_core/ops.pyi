@@ -3348,7 +3348,7 @@ def embedding_fwd(input: nvfuser_direct._core.TensorView, weight: nvfuser_direct
         ``Expected input to be atleast 1D``, ``Expected weight to be 2D``.
     """
 
-def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], end_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], strides: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...] | None = None, manual_normalization: bool = False) -> nvfuser_direct._core.TensorView:
+def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], end_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], strides: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...] | None = None, manual_normalization: bool = False, clip_ends: bool = True) -> nvfuser_direct._core.TensorView:
     """
     The elements with start <= position < end in each dimension.
 
@@ -3364,6 +3364,9 @@ def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuse
     manual_normalization : bool
         Whether the positions are in order already: nothing counts from the end, and nothing is clipped
         but an end whose start is 0.
+    clip_ends : bool
+        With manual_normalization: whether an end whose start is 0 is clipped. If not, a run is refused
+        where the end is behind the operand, and the first element alone is a broadcast.
 
     Returns
     -------
@@ -3373,8 +3376,8 @@ def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuse
     Raises
     ------
     UserError
-        If the lists have other lengths than n, a constant start is negative or behind its end, or a
-        stride is not 1.
+        If the lists have other lengths than n, a constant start is negative or behind its end, a
+        stride is not 1, or ends are not clipped without manual_normalization.
     """
 
 def chunk(arg: nvfuser_direct._core.TensorView, chunks: int, dim: int = 0) -> list[nvfuser_direct._core.TensorView]:
