@@ -58,6 +58,26 @@ def test_a_tensor_that_is_bound_and_not_inlined_is_told_so() -> None:
     check_refused(fd, NAME, rf"{text}(.|\n)*fix: +fd\.sched\.inline_most\(\) computes it where it")
 
 
+def test_of_several_tensors_the_first_one_is_named_on_any_target() -> None:
+    """Their places in the loop nests differ by target: the CPU runs threads as loops."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        first, other = fd.ops.exp(x), fd.ops.exp(x)
+        y, z = (fd.ops.sin(fd.ops.neg(tensor)) for tensor in (first, other))
+        fd.add_output(y)
+        fd.add_output(z)
+    first.split(0, 4)
+    for out, outer in ((y, ParallelType.block_x), (z, ParallelType.grid_x)):
+        out.split(0, 4)
+        out.axis(0).parallelize(outer)
+        out.axis(1).parallelize(ParallelType.block_y)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(UserError) as error:
+            fd.fusion.print_kernel(target=target)
+        assert str(error.value).startswith("A tensor in registers needs a constant size\n")
+        assert f"node:     {str(first).split('_')[0]}_l" in str(error.value)
+
+
 def test_both_ways_out_for_a_row_of_any_size_lower() -> None:
     """The row is read by two loops, which share none over its elements."""
     for way in ("split and bind", "shared memory"):

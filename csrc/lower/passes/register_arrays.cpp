@@ -273,11 +273,12 @@ class RegisterPlan {
 } // namespace
 
 std::optional<Refusal> check_register_arrays(Kernel& kernel) {
-  const Allocate* unsized = nullptr;
+  const Allocate* unsized = nullptr; // of several that which was defined first, on any target
   for_each_node(kernel.body, [&](const Expr& expr) {
     const auto* allocate = expr.as<Allocate>();
-    if (unsized == nullptr && allocate != nullptr && allocate->memory_type == MemoryType::Local &&
-        !allocate->size->is_const()) {
+    const bool is_unsized = allocate != nullptr && allocate->memory_type == MemoryType::Local &&
+                            !allocate->size->is_const();
+    if (is_unsized && (unsized == nullptr || allocate->buffer->name() < unsized->buffer->name())) {
       unsized = allocate;
     }
   });
