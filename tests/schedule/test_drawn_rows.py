@@ -29,7 +29,11 @@ def dropped_softmax(rows: int, cols: int, dtype: torch.dtype) -> tuple[FusionDef
 
 
 def define_dtype(dtype: torch.dtype) -> DataType:
-    return {torch.float32: DataType.Float, torch.bfloat16: DataType.BFloat16}[dtype]
+    return {
+        torch.float64: DataType.Double,
+        torch.float32: DataType.Float,
+        torch.bfloat16: DataType.BFloat16,
+    }[dtype]
 
 
 def run(fd: FusionDefinition, inputs: list, target: str, draws_neighbours: bool) -> list:
@@ -106,3 +110,22 @@ def test_threads_with_vectors_or_one_row_draw_their_own(rows: int, cols: int, re
     inputs = [torch.empty(rows, cols)]
     params = schedule.compute_heuristics(fd.fusion, PERSISTENT, inputs, "cuda")
     assert not params.draws_neighbours, reason
+
+
+@pytest.mark.parametrize("is_compared", [True, False])
+def test_wide_numbers_stay_with_their_threads(is_compared: bool) -> None:
+    """Four of Double are no vector; what is compared with is one of Bool."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 233], contiguity=True, dtype=DataType.Double)
+        noise = fd.ops.uniform(0.0, 1.0, [x.size(0), x.size(1)], dtype=DataType.Double)
+        if is_compared:
+            kept = fd.ops.where(fd.ops.lt(noise, 0.9), x, 0.0)
+        else:
+            kept = fd.ops.mul(x, noise)
+        total = fd.ops.broadcast(fd.ops.sum(kept, [1]), [False, True])
+        fd.add_output(fd.ops.div(kept, total))
+    inputs = [torch.empty(40_000, 233, dtype=torch.float64)]
+    fusion = fd.fusion.clone()
+    params = schedule.schedule(fusion, PERSISTENT, inputs, "cuda")
+    assert params.draws_neighbours == is_compared
+    check_prints_as_python(fusion)

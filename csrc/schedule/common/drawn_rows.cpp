@@ -12,6 +12,8 @@
 namespace nvfuser::schedule {
 namespace {
 
+constexpr int64_t kVectorBits = 128; // the widest access of a thread to shared memory
+
 /// Whether the tensor has the axes of the problem, in the same order.
 bool has_axes_of_problem(const FusionSummary& summary, const TensorView* tensor) {
   const ReductionProblem& problem = *summary.problem();
@@ -52,7 +54,8 @@ std::vector<DrawnRows> find_drawn_rows(const FusionSummary& summary) {
     while (TensorView* next = computed_alone(rows.back())) {
       rows.push_back(next);
     }
-    if (!rows.back()->is_fusion_output() && !rows.back()->uses().empty()) {
+    const bool is_narrow = kNumbersOfCipher * size_bits(rows.back()->dtype()) <= kVectorBits;
+    if (is_narrow && !rows.back()->is_fusion_output() && !rows.back()->uses().empty()) {
       found.push_back(std::move(rows));
     }
   }
