@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TURNS, CALLS = 20, 200
 ELEMENTS = 1024
+PRODUCT = 8  # rows and columns of factors
 OTHER_FUSIONS = 200
 
 KERNEL = 'extern "C" __global__ void bare(float*, float*, float*, float*, long long) {}'
@@ -125,6 +126,11 @@ def sum_of_all(fd: FusionDefinition) -> None:
     fd.add_output(fd.ops.sum(x, [0]))
 
 
+def define_linear(fd: FusionDefinition) -> None:
+    a, b = (fd.define_tensor([-1, -1], contiguity=True) for _ in range(2))
+    fd.add_output(fd.ops.linear(a, b))
+
+
 def rows(target: str, folder: Path) -> dict[str, Callable[[int], None]]:
     """The loops to measure, by name."""
     inputs = [torch.randn(ELEMENTS, device=target) for _ in range(3)]
@@ -139,6 +145,10 @@ def rows(target: str, folder: Path) -> dict[str, Callable[[int], None]]:
         found[name] = repeated(lambda fd=fd: fd.execute(inputs))
     total = automatic(sum_of_all, large)
     found["fd.execute, sum over the grid"] = repeated(lambda: total.execute(large))
+    a, b = (torch.randn(PRODUCT, PRODUCT, device=target) for _ in range(2))
+    linear = automatic(define_linear, [a, b])
+    found["eager linear"] = repeated(lambda: torch.nn.functional.linear(a, b))
+    found["fd.execute, evaluated linear"] = repeated(lambda: linear.execute([a, b]))
     return found
 
 

@@ -376,6 +376,19 @@ nb::object PythonAllocator::to_torch(DlpackHandle handle) const {
   return nb::steal(static_cast<PyObject*>(object));
 }
 
+DlpackHandle PythonAllocator::from_torch(nb::handle tensor) const {
+  const TensorClass& facts = tensor_class(Py_TYPE(tensor.ptr()));
+  if (facts.is_opaque || facts.api == nullptr ||
+      facts.api->managed_tensor_from_py_object_no_sync == nullptr) {
+    return take_capsule(tensor.attr("__dlpack__")(nb::arg("stream") = -1));
+  }
+  DLManagedTensorVersioned* managed = nullptr;
+  if (facts.api->managed_tensor_from_py_object_no_sync(tensor.ptr(), &managed) != 0) {
+    throw nb::python_error();
+  }
+  return DlpackHandle(managed);
+}
+
 nb::object PythonAllocator::to_python(DlpackHandle handle) const {
   if (!framework_) {
     return to_torch(std::move(handle));

@@ -97,6 +97,8 @@ class PythonAllocator final : public OutputAllocator {
   [[nodiscard]] nb::object in_framework(const nb::object& tensor) const;
   /// The same as a tensor of PyTorch.
   [[nodiscard]] nb::object to_torch(DlpackHandle handle) const;
+  /// The memory of a tensor of PyTorch, which the caller has made ready. Needs the GIL.
+  [[nodiscard]] DlpackHandle from_torch(nb::handle tensor) const;
   /// Does `current_stream` give PyTorch's?
   [[nodiscard]] bool is_on_stream_of_pytorch() const {
     return !framework_owns_memory_;

@@ -14,6 +14,23 @@ nb::module_ evaluating_module() {
   return nb::module_::import_("nvfuser_direct.evaluator.steps");
 }
 
+/// The evaluator's object for a fusion, made when it is first evaluated. Needs the GIL, which
+/// guards the notes; another thread may have made one while this one did.
+nb::object prepared(const host::EvaluatedFusion& evaluated) {
+  std::shared_ptr<void>& kept = evaluated.notes->kept;
+  if (kept != nullptr) {
+    return nb::borrow(static_cast<PyObject*>(kept.get()));
+  }
+  nb::object made = evaluating_module().attr("EvaluatedFusion")(evaluated.fusion);
+  if (kept == nullptr) {
+    kept = std::shared_ptr<void>(nb::object(made).release().ptr(), [](void* object) {
+      const GilAcquire gil;
+      Py_DECREF(static_cast<PyObject*>(object));
+    });
+  }
+  return made;
+}
+
 /// A tensor that others own, on its way to PyTorch.
 struct BorrowedTensor {
   DLManagedTensorVersioned managed{};
@@ -85,14 +102,21 @@ nb::object PythonEvaluator::object_of(const host::EvaluatorInput& input, Device 
       make_exporter(std::move(tensor), allocator_.current_stream(device)));
 }
 
-DlpackHandle PythonEvaluator::tensor_of(nb::handle result, Device device) {
+DlpackHandle PythonEvaluator::read_result(nb::handle result, Device device) {
+  if (allocator_.is_on_stream_of_pytorch()) {
+    return allocator_.from_torch(result);
+  }
   nb::dict stream;
-  if (device.is_cuda() && !allocator_.is_on_stream_of_pytorch()) {
+  if (device.is_cuda()) {
     void* current = allocator_.current_stream(device); // which waits for PyTorch's
     stream["stream"] = current == nullptr ? 1 : reinterpret_cast<intptr_t>(current);
   }
+  return take_capsule(result.attr("__dlpack__")(**stream));
+}
+
+DlpackHandle PythonEvaluator::tensor_of(nb::handle result, Device device) {
   auto evaluated = std::make_unique<EvaluatedTensor>();
-  evaluated->inner = take_capsule(result.attr("__dlpack__")(**stream));
+  evaluated->inner = read_result(result, device);
   evaluated->tensor = nb::borrow(result);
   evaluated->managed = *evaluated->inner;
   evaluated->managed.manager_ctx = evaluated.get();
@@ -114,7 +138,7 @@ std::optional<Refusal> PythonEvaluator::find_unavailable() {
 }
 
 std::vector<DlpackHandle> PythonEvaluator::evaluate(
-    const std::shared_ptr<Fusion>& fusion,
+    const host::EvaluatedFusion& evaluated,
     std::span<const host::EvaluatorInput> inputs,
     Device device,
     const RandomShare& random) {
@@ -127,8 +151,8 @@ std::vector<DlpackHandle> PythonEvaluator::evaluate(
   for (size_t i = 0; i < random.numbers.size(); ++i) {
     offsets.append(random.offset_of(i));
   }
-  const nb::object outputs = evaluating_module().attr("evaluate")(
-      fusion, values, device.str(), random.state.seed, offsets);
+  const nb::object outputs =
+      prepared(evaluated).attr("evaluate")(values, device.str(), random.state.seed, offsets);
   std::vector<DlpackHandle> results;
   for (const nb::handle output : nb::iter(outputs)) {
     results.push_back(output.is_none() ? nullptr : tensor_of(output, device));

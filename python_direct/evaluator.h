@@ -17,7 +17,7 @@ class PythonEvaluator final : public host::Evaluator {
       : arguments_(arguments), allocator_(allocator) {}
   [[nodiscard]] std::optional<Refusal> find_unavailable() override;
   [[nodiscard]] std::vector<DlpackHandle> evaluate(
-      const std::shared_ptr<Fusion>& fusion,
+      const host::EvaluatedFusion& evaluated,
       std::span<const host::EvaluatorInput> inputs,
       Device device,
       const RandomShare& random) override;
@@ -26,6 +26,8 @@ class PythonEvaluator final : public host::Evaluator {
  private:
   /// The object that Python code gets for an input. Needs the GIL.
   [[nodiscard]] nb::object object_of(const host::EvaluatorInput& input, Device device);
+  /// The memory of a result. Needs the GIL.
+  [[nodiscard]] DlpackHandle read_result(nb::handle result, Device device);
   /// The tensor of a result. Needs the GIL.
   [[nodiscard]] DlpackHandle tensor_of(nb::handle result, Device device);
 

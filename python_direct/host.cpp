@@ -26,7 +26,7 @@ nb::list run(HostProgram& self, const nb::object& args, const nb::object& device
 /// A fusion for Python to look at; a run uses another one.
 template <typename Step>
 std::shared_ptr<Fusion> copy_of_fusion(const Step& step) {
-  if constexpr (std::is_same_v<Step, host::Launch>) {
+  if constexpr (requires { step.fusion(); }) {
     return step.fusion()->clone();
   } else {
     return step.fusion->clone();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/refusal.h"
-#include "ir/fusion.h"
+#include "host/evaluated_fusion.h"
 #include "runtime/dlpack_tensor.h"
 #include "runtime/random_state.h"
 
@@ -34,12 +34,12 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// Says no where nothing can be evaluated: what does it is not installed.
   [[nodiscard]] virtual std::optional<Refusal> find_unavailable() = 0;
-  /// Compute `fusion` on `device`, on the caller's current stream, with its share of the run's
+  /// Compute a fusion on `device`, on the caller's current stream, with its share of the run's
   /// random numbers. Writes outputs that update an input into its memory. Returns a tensor in
   /// memory of its own for every other output, with the strides that layout_of_new gives it; empty
   /// handles stand for updates, for inputs and for outputs that came before.
   [[nodiscard]] virtual std::vector<DlpackHandle> evaluate(
-      const std::shared_ptr<Fusion>& fusion,
+      const EvaluatedFusion& evaluated,
       std::span<const EvaluatorInput> inputs,
       Device device,
       const RandomShare& random) = 0;

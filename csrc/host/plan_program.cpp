@@ -67,7 +67,7 @@ class ProgramPlanner {
     for (const Step& step : steps_) {
       if (const auto* launch = std::get_if<Launch>(&step)) {
         launches.push_back({launch->kernel, values_of(launch->inputs)});
-        plan_step(Evaluate{launch->fusion(), launch->inputs, launch->outputs, {}});
+        plan_step(Evaluate{{launch->fusion()}, launch->inputs, launch->outputs, {}});
       } else if (std::visit([this](const auto& kind) { return try_plan_step(kind); }, step)) {
         break;
       }
@@ -240,13 +240,15 @@ class ProgramPlanner {
   void plan_step(const Evaluate& step) {
     const std::vector<Argument> values = values_of(step.inputs);
     ExpressionEvaluator evaluator;
-    bind_fusion(*step.fusion, values, evaluator);
-    PlannedEvaluation evaluation{step.fusion, step.inputs, {}, step.identity, step.random_numbers};
+    const Fusion& fusion = *step.fusion();
+    bind_fusion(fusion, values, evaluator);
+    PlannedEvaluation evaluation{
+        step.evaluated, step.inputs, {}, step.identity, step.random_numbers};
     std::unordered_map<const Val*, Slot> seen; // only looked up
     size_t next = 0;                           // among the slots that are set
-    for (const Val* output : step.fusion->outputs()) {
+    for (const Val* output : fusion.outputs()) {
       evaluation.outputs.push_back(kNoSlot);
-      const AliasInfo* alias = step.fusion->alias_of(output);
+      const AliasInfo* alias = fusion.alias_of(output);
       if (alias != nullptr && alias->is_hidden) {
         continue;
       }
@@ -254,7 +256,7 @@ class ProgramPlanner {
       const Val* same = alias != nullptr ? alias->input : output;
       const auto earlier = seen.emplace(output, number);
       if (same->is_fusion_input()) {
-        set_same(number, step.inputs[position_of(*step.fusion, same)]);
+        set_same(number, step.inputs[position_of(fusion, same)]);
       } else if (!earlier.second) {
         set_same(number, earlier.first->second);
       } else {

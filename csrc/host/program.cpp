@@ -205,7 +205,7 @@ std::vector<Slot> HostProgram::evaluate(
       random_numbers ? std::move(*random_numbers) : next_random_numbers(*own);
   steps_.emplace_back(
       Evaluate{
-          own, std::move(inputs), outputs, identity.value_or(own_identity), std::move(numbers)});
+          {own}, std::move(inputs), outputs, identity.value_or(own_identity), std::move(numbers)});
   return outputs;
 }
 

@@ -92,7 +92,7 @@ struct PlannedLaunch {
 };
 
 struct PlannedEvaluation {
-  std::shared_ptr<Fusion> fusion;
+  EvaluatedFusion evaluated;
   std::vector<Slot> inputs;
   std::vector<Slot> outputs; // by output of the fusion; kNoSlot where none is new
   KernelIdentity identity;   // in profiles

@@ -399,7 +399,7 @@ class ProgramRun {
       profiled.emplace(plan_.device, stream_, evaluation.identity);
     }
     std::vector<DlpackHandle> results = caller_.evaluator.evaluate(
-        evaluation.fusion, inputs, plan_.device, {random_, evaluation.random_numbers});
+        evaluation.evaluated, inputs, plan_.device, {random_, evaluation.random_numbers});
     NVF_INVARIANT(
         results.size() == evaluation.outputs.size(), "an evaluator returns a place per output");
     int64_t bytes = 0;

@@ -83,7 +83,7 @@ std::string to_string(const Step& step) {
           },
           [](const Evaluate& evaluate) {
             return set_text(evaluate.outputs) + "evaluate(" + slot_list(evaluate.inputs) + ") {" +
-                   operations_of(*evaluate.fusion) + "}";
+                   operations_of(*evaluate.fusion()) + "}";
           },
           [](const View& view) {
             return set_text(view.outputs) + "view(" + slot_list(view.inputs) + ") {" +

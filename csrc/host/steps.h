@@ -20,7 +20,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/fusion.h"
+#include "host/evaluated_fusion.h"
 #include "runtime/kernel_program.h"
 
 namespace nvfuser::host {
@@ -42,11 +42,15 @@ struct Launch {
 
 /// Evaluate a fusion through the caller's framework.
 struct Evaluate {
-  std::shared_ptr<Fusion> fusion;
+  EvaluatedFusion evaluated;
   std::vector<Slot> inputs;
   std::vector<Slot> outputs;
   KernelIdentity identity;                  // its name in profiles
   std::vector<int64_t> random_numbers = {}; // RandomShare::numbers
+
+  [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
+    return evaluated.fusion;
+  }
 };
 
 /// See the memory of inputs as a fusion says that only moves elements: every output lies in the

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, cast
 
 from ._core import DataType, UserTypeError, UserValueError
 from ._pytorch import require_pytorch
@@ -100,11 +101,11 @@ def is_tensor(value: object) -> bool:
 
 def as_torch(tensor: Any) -> torch.Tensor:
     """The PyTorch tensor that shares the memory of a tensor of any framework."""
+    if isinstance(tensor, getattr(sys.modules.get("torch"), "Tensor", ())):
+        return cast("torch.Tensor", tensor)
     require_pytorch("Reading the elements of a tensor outside of a kernel")
     import torch
 
-    if isinstance(tensor, torch.Tensor):
-        return tensor
     if not is_tensor(tensor):
         raise UserTypeError(
             "Expected a tensor of PyTorch, or of another framework (with __dlpack__), but got "

@@ -24,7 +24,7 @@ from nvfuser_direct import (
     ViewOf,
 )
 from nvfuser_direct.evaluator import Evaluator
-from nvfuser_direct.evaluator import core as evaluator_core
+from nvfuser_direct.evaluator import plan as evaluator_plan
 from nvfuser_direct.evaluator.domains import extent_of, root_to_logical
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "differential"))
@@ -198,7 +198,7 @@ class KeptValues(Evaluator):
 
     def __init__(self, fusion: nvf.Fusion, inputs: list[Any]) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(evaluator_core, "_last_reads", lambda exprs, outputs: {})
+            patch.setattr(evaluator_plan, "_last_reads", lambda exprs, outputs: {})
             super().__init__(fusion, inputs)
 
     def again(self, expr: Expr, operand: TensorView, value: torch.Tensor) -> list[torch.Tensor]:

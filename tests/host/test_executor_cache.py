@@ -280,10 +280,10 @@ def test_evaluated_outputs_are_tensors_of_the_inputs_framework(rng: torch.Genera
 
 def test_evaluated_outputs_are_what_the_evaluator_made(target: str, rng: torch.Generator) -> None:
     """Scales are laid out in tiles: the memory of the output has more than its elements."""
-    from nvfuser_direct.evaluator import steps
+    from nvfuser_direct.evaluator.steps import EvaluatedFusion
 
     made: list[torch.Tensor | None] = []
-    evaluate = steps.evaluate
+    evaluate = EvaluatedFusion.evaluate
 
     def evaluate_and_note(*args: Any) -> list[torch.Tensor | None]:
         made.extend(evaluate(*args))
@@ -292,7 +292,7 @@ def test_evaluated_outputs_are_what_the_evaluator_made(target: str, rng: torch.G
     fd = defined(matmul)
     x, y = rand(target, rng, 4, 6), rand(target, rng, 6, 5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "evaluate", evaluate_and_note)
+        patch.setattr(EvaluatedFusion, "evaluate", evaluate_and_note)
         (out,) = fd.execute([x, y])
     assert out is made[0]
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import torch
 from programs import binary, chain, fusion_of, kernel_of, matmul, matrix, permute, rand, unary
 
 from nvfuser_direct import FusionDefinition
+from nvfuser_direct.evaluator.steps import EvaluatedFusion
 from nvfuser_direct.host import HostProgram
-
-if TYPE_CHECKING:
-    from nvfuser_direct import Fusion
 
 
 def test_intermediates_share_a_workspace(target: str, rng: torch.Generator) -> None:
@@ -111,16 +109,16 @@ def test_a_result_of_an_evaluation_is_freed_behind_its_last_reader(
 def test_an_evaluator_that_keeps_its_inputs_keeps_their_memory(
     target: str, rng: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nvfuser_direct.evaluator import steps
-
     kept: list[torch.Tensor] = []
-    evaluate = steps.evaluate
+    evaluate = EvaluatedFusion.evaluate
 
-    def evaluate_and_keep(fusion: Fusion, inputs: list[torch.Tensor], *others: Any) -> object:
+    def evaluate_and_keep(
+        fusion: EvaluatedFusion, inputs: list[torch.Tensor], *others: Any
+    ) -> object:
         kept.extend(inputs)
         return evaluate(fusion, inputs, *others)
 
-    monkeypatch.setattr(steps, "evaluate", evaluate_and_keep)
+    monkeypatch.setattr(EvaluatedFusion, "evaluate", evaluate_and_keep)
     program = HostProgram()
     a, b = program.add_input(), program.add_input()
     (c,) = program.launch(kernel_of(unary("sin")), [a])

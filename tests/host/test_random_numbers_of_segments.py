@@ -10,7 +10,7 @@ from programs import matrix, rand
 
 import nvfuser_direct as nvf
 from nvfuser_direct import FusionDefinition, SchedulerType, evaluate
-from nvfuser_direct.evaluator.steps import evaluate as evaluate_step
+from nvfuser_direct.evaluator.steps import EvaluatedFusion
 from nvfuser_direct.host import HostProgram
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ def test_a_step_gets_seed_and_offsets() -> None:
         fd.add_output(fd.ops.rand_like(x))
         fd.add_output(fd.ops.rand_like(x))
     x = torch.empty(3, 4)
-    first, second = evaluate_step(fd.fusion, [x], "cpu", 5, [8, 2])
-    again, _ = evaluate_step(fd.fusion, [x], "cpu", 5, [2, 0])
+    evaluated = EvaluatedFusion(fd.fusion)
+    first, second = evaluated.evaluate([x], "cpu", 5, [8, 2])
+    again, _ = evaluated.evaluate([x], "cpu", 5, [2, 0])
     assert torch.equal(second, again)
     assert not torch.equal(first, second)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .. import random_state as generators
@@ -17,10 +17,12 @@ from .._core import DataType, TensorView, Val
 from .._pytorch import require_pytorch
 from .._torch_ops import Scalar, Value, converted
 from ..pytorch_utils import as_torch, nvfuser_dtype_to_torch_dtype
-from .errors import naming
+from .errors import Naming
+from .plan import EvaluationPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     import torch
 
@@ -81,31 +83,18 @@ def _load_handlers() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
-@contextmanager
-def _modes_of_kernels(device_type: str) -> Iterator[None]:
+def _modes_of_kernels(device_type: str) -> AbstractContextManager[object]:
     """The results of a fusion do not depend on the modes of its caller."""
     import torch
 
     kind = "cuda" if device_type == "cuda" else "cpu"  # not every device has autocast
-    with torch.no_grad(), ExitStack() as modes:
-        if torch.is_autocast_enabled(kind):
-            modes.enter_context(torch.autocast(kind, enabled=False))
-        yield
-
-
-def _last_reads(exprs: Sequence[_core.Expr], outputs: Sequence[Val]) -> dict[int, list[TensorView]]:
-    """By position of an expression: the tensors that nothing behind it reads."""
-    last: dict[TensorView, int] = {}
-    for i, expr in enumerate(exprs):
-        for val in (*expr.inputs(), *expr.outputs()):
-            if isinstance(val, TensorView):
-                last[val] = i
-    for output in outputs:
-        last.pop(cast("TensorView", output), None)
-    ends: dict[int, list[TensorView]] = {}
-    for tensor, i in last.items():
-        ends.setdefault(i, []).append(tensor)
-    return ends
+    without_gradients: AbstractContextManager[object] = torch.no_grad()
+    if not torch.is_autocast_enabled(kind):
+        return without_gradients
+    modes = ExitStack()
+    modes.enter_context(without_gradients)
+    modes.enter_context(torch.autocast(kind, enabled=False))
+    return modes
 
 
 def _number(val: Val, value: Any) -> Scalar:
@@ -139,6 +128,8 @@ class Evaluator:
     random : RandomNumbers, optional
         What random tensors without seed draw from, of another evaluation or of a run; drawn if not
         given.
+    plan : EvaluationPlan, optional
+        That of `fusion`, which may serve many evaluations; made if not given.
 
     Tensors are kept until the last expression that reads them; outputs and scalars stay.
     """
@@ -152,6 +143,7 @@ class Evaluator:
         rounds_narrow: bool = True,
         device: torch.device | None = None,
         random: RandomNumbers | None = None,
+        plan: EvaluationPlan | None = None,
     ) -> None:
         require_pytorch("Evaluating a fusion")
         import torch
@@ -164,13 +156,14 @@ class Evaluator:
                 f"dtype_override has to be a floating-point torch.dtype, but got {dtype_override!r}"
             )
         _load_handlers()
-        self._fusion = fusion
+        self._plan = plan or EvaluationPlan(fusion)
         self.override = dtype_override
         self._rounded = _ROUNDED if rounds_narrow else _ROUNDED_ALWAYS
         self._values: dict[Val, Value] = {}
         self._given: dict[Val, torch.Tensor] = {}  # inputs that were not read so far
         # Arithmetic on scalars as the core has it, in the width and precision of their dtypes.
         self._scalars = _core.ExpressionEvaluator()
+        self._unbound: list[Val] = []  # sizes that it does not know yet
         self._host_scalars: dict[Val, torch.Tensor] = {}  # as given; values are on `device`
         self._random = random
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
@@ -179,9 +172,8 @@ class Evaluator:
         self.device = leaders[0].device if leaders else device or torch.device("cpu")
         with _modes_of_kernels(self.device.type):
             self._bind_inputs(inputs)
-            exprs = fusion.exprs()
-            last_reads = _last_reads(exprs, fusion.outputs())
-            for i, expr in enumerate(exprs):
+            last_reads = self._plan.last_reads
+            for i, expr in enumerate(self._plan.exprs):
                 if expr.output(0) not in self._values:
                     self._run(expr)
                 for tensor in last_reads.get(i, ()):
@@ -210,7 +202,7 @@ class Evaluator:
             pack_e2m1(to_e2m1_codes(self._tensor(val)), paired_dim(val))
             if val.dtype() == DataType.Float4_e2m1fn
             else self._host_scalars.get(val, self._tensor(val))
-            for val in self._fusion.outputs()
+            for val in self._plan.outputs
         ]
 
     def shape(self, tensor: TensorView) -> list[int]:
@@ -232,9 +224,7 @@ class Evaluator:
     def random_numbers(self) -> RandomNumbers:
         """The source of random tensors without seed in this run, as kernels have it."""
         if self._random is None:
-            draws = [
-                x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None
-            ]
+            draws = [x for x in self._plan.exprs if isinstance(x, _core.RNGOp) and x.seed is None]
             seed, offset = generators.draw(self.device, len(draws))
             self._random = RandomNumbers(seed, range(offset, offset + len(draws)))
         return self._random
@@ -247,16 +237,16 @@ class Evaluator:
     # -- inputs --
 
     def _bind_inputs(self, inputs: Sequence[Value]) -> None:
-        vals = self._fusion.inputs()
+        vals = self._plan.inputs
         if len(vals) != len(inputs):
             raise _core.UserError(
                 "KernelArgumentHolder contains less argument than kernel's input."
                 if len(inputs) < len(vals)
                 else f"Expected {len(vals)} inputs, got {len(inputs)}."
             )
-        for val, value in zip(vals, inputs, strict=True):
+        for val, sizes, value in zip(vals, self._plan.bound_sizes, inputs, strict=True):
             if isinstance(val, TensorView):
-                self._bind_tensor(val, value)
+                self._bind_tensor(val, sizes, value)
             else:
                 self._bind_scalar(val, _number(val, value))
 
@@ -265,25 +255,23 @@ class Evaluator:
         self._scalars.bind(val, number)
         self._values[val] = self._scalars.evaluate(val)
 
-    def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
+    def _bind_tensor(self, val: TensorView, sizes: list[Val | None], tensor: torch.Tensor) -> None:
         tensor = as_torch(tensor)
         if val.dtype() == DataType.Float4_e2m1fn:
             from .float4 import paired_dim, unpack_e2m1
 
             tensor = unpack_e2m1(tensor, paired_dim(val))
-        axes = _core.TensorDomain.no_reductions(val.logical())
-        if len(axes) != tensor.ndim:
-            raise _core.UserError(f"Expected {val} to have rank {len(axes)}, got {tensor.ndim}.")
-        for axis, size in zip(axes, tensor.shape, strict=True):
-            extent = axis.maybe_expanded_extent()
-            is_free = extent.is_symbolic() and extent.definition() is None
-            if is_free and extent not in self._values:
-                self._bind_scalar(extent, size)
-            if is_free and self._values[extent] != size:
+        if len(sizes) != tensor.ndim:
+            raise _core.UserError(f"Expected {val} to have rank {len(sizes)}, got {tensor.ndim}.")
+        for extent, size in zip(sizes, tensor.shape, strict=True):
+            if extent is None:
+                continue
+            if self._values.setdefault(extent, size) != size:
                 raise _core.UserError(
                     f"Tried to bind to a value: {extent} is {self._values[extent]}, "
                     f"but {val} has size {size} there"
                 )
+            self._unbound.append(extent)
         if tensor.device != self.device and tensor.ndim == 0:
             self._host_scalars[val] = tensor.to(self.torch_dtype(val.dtype()))
             tensor = tensor.to(self.device)
@@ -339,7 +327,7 @@ class Evaluator:
         return [self[val] for val in vals]
 
     def _run(self, expr: _core.Expr) -> None:
-        with naming(expr):
+        with Naming(expr):
             if not isinstance(expr.output(0), TensorView):
                 self._compute_scalar(expr)
                 return
@@ -349,6 +337,9 @@ class Evaluator:
             handler(self, expr)
 
     def _compute_scalar(self, expr: _core.Expr) -> None:
+        while self._unbound:
+            size = self._unbound.pop()
+            self._scalars.bind(size, self._values[size])
         out = expr.output(0)
         number = self._scalars.evaluate(out)
         if number is None:

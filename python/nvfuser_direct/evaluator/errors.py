@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Each of ours is also what was raised; anything else that is a RuntimeError becomes a UserError.
 _COUNTERPARTS = {
@@ -21,21 +16,31 @@ _COUNTERPARTS = {
 }
 
 
-@contextmanager
-def naming(expr: _core.Expr) -> Iterator[None]:
-    """Errors of PyTorch and Python inside become errors that name `expr`.
+class Naming:
+    """Context: errors of PyTorch and Python inside become errors that name an expression.
 
     The project's own errors stay as they are, and so does running out of memory.
     """
+
+    def __init__(self, expr: _core.Expr) -> None:
+        self._expr = expr
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if not isinstance(error, Exception) or _says_what_is_wrong(error):
+            return
+        kinds = (ours for theirs, ours in _COUNTERPARTS.items() if isinstance(error, theirs))
+        raise next(kinds, _core.UserError)(_report(self._expr, error)) from error
+
+
+def _says_what_is_wrong(error: Exception) -> bool:
     import torch
 
-    try:
-        yield
-    except (_core.UserError, _core.InternalError, torch.OutOfMemoryError):
-        raise
-    except (RuntimeError, ArithmeticError, *_COUNTERPARTS) as error:
-        kinds = (ours for theirs, ours in _COUNTERPARTS.items() if isinstance(error, theirs))
-        raise next(kinds, _core.UserError)(_report(expr, error)) from error
+    if isinstance(error, (_core.UserError, _core.InternalError, torch.OutOfMemoryError)):
+        return True
+    return not isinstance(error, (RuntimeError, ArithmeticError, *_COUNTERPARTS))
 
 
 def _report(expr: _core.Expr, error: Exception) -> str:
