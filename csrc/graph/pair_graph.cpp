@@ -184,25 +184,28 @@ ValGraph pair_graph(
 }
 
 bool is_resized_apart(const TensorView* producer, const TensorView* consumer) {
-  const TensorDomain& domain = *producer->domain();
-  const std::vector<Expr*> shaping = exprs_between(producer->maybe_root(), producer->logical());
-  std::vector<const IterDomain*> resized;
-  for (const Expr* expr : domain.all_exprs()) {
+  std::vector<const Resize*> resizes;
+  for (const Expr* expr : producer->domain()->all_exprs()) {
     const auto* resize = expr->as<Resize>();
-    if (resize != nullptr && !resize->out->is_broadcast() &&
-        std::find(shaping.begin(), shaping.end(), expr) == shaping.end()) {
-      resized.push_back(resize->out);
+    if (resize != nullptr && !resize->out->is_broadcast()) {
+      resizes.push_back(resize);
     }
   }
-  if (resized.empty()) {
+  if (resizes.empty()) {
+    return false;
+  }
+  const std::vector<Expr*> shaping = exprs_between(producer->maybe_root(), producer->logical());
+  std::erase_if(resizes, [&](const Resize* resize) {
+    return std::find(shaping.begin(), shaping.end(), resize) != shaping.end();
+  });
+  if (resizes.empty()) {
     return false;
   }
   const ValGraph graph = pair_graph(producer, consumer);
   const IterDomains others = consumer->domain()->all_ids();
-  return std::any_of(resized.begin(), resized.end(), [&](const IterDomain* id) {
-    return std::none_of(others.begin(), others.end(), [&](const IterDomain* other) {
-      return graph.are_mapped(id, other);
-    });
+  return std::ranges::any_of(resizes, [&](const Resize* resize) {
+    return std::ranges::none_of(
+        others, [&](const IterDomain* other) { return graph.are_mapped(resize->out, other); });
   });
 }
 

@@ -82,7 +82,6 @@ std::vector<Expr*> sorted_definitions(
     const std::vector<Val*>& to, const std::unordered_set<const Val*>& stop) {
   constexpr size_t kFew = 16; // the transforms of most domains: a list is as fast as a set
   std::vector<Expr*> found;
-  found.reserve(kFew);
   PointerSet<Expr> visited; // once there are more
   const auto is_new = [&](Expr* expr) {
     if (found.size() < kFew) {
@@ -93,16 +92,21 @@ std::vector<Expr*> sorted_definitions(
     }
     return visited.insert(expr);
   };
-  std::vector<const Val*> pending(to.begin(), to.end());
-  while (!pending.empty()) {
-    const Val* val = pending.back();
-    pending.pop_back();
-    Expr* definition = val->definition();
-    if (definition == nullptr || (!stop.empty() && stop.contains(val)) || !is_new(definition)) {
-      continue;
+  const auto add_definitions = [&](const std::vector<Val*>& vals) {
+    for (const Val* val : vals) {
+      Expr* definition = val->definition();
+      if (definition == nullptr || (!stop.empty() && stop.contains(val)) || !is_new(definition)) {
+        continue;
+      }
+      if (found.empty()) {
+        found.reserve(kFew);
+      }
+      found.push_back(definition);
     }
-    found.push_back(definition);
-    pending.insert(pending.end(), definition->inputs().begin(), definition->inputs().end());
+  };
+  add_definitions(to);
+  for (size_t i = 0; i < found.size(); ++i) { // which grows meanwhile
+    add_definitions(found[i]->inputs());
   }
   return topo_sort(std::move(found));
 }

@@ -1,5 +1,7 @@
 #include "lower/analysis/rewrite_elements.h"
 
+#include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "ir/dependencies.h"
@@ -76,13 +78,43 @@ class Rewriter {
   std::unordered_map<const Val*, Val*> replacements_;
 };
 
+/// Whether it takes few steps to see that `scalar` depends on no element, as most indices do. The
+/// walk allocates nothing.
+bool is_plainly_without_elements(const Val* scalar) {
+  constexpr size_t kFew = 12;
+  std::array<const Val*, kFew> computed{scalar};
+  size_t count = has_dependencies(*scalar) ? 1 : 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (computed[i]->vtype() == ValType::TensorIndex) {
+      return false;
+    }
+    for (const Val* operand : computed[i]->definition()->inputs()) {
+      const auto end = computed.begin() + static_cast<ptrdiff_t>(count);
+      if (!has_dependencies(*operand) || std::find(computed.begin(), end, operand) != end) {
+        continue;
+      }
+      if (count == kFew) {
+        return false;
+      }
+      computed[count++] = operand;
+    }
+  }
+  return true;
+}
+
 } // namespace
 
 std::vector<const TensorIndex*> elements_in(const Val* scalar) {
   std::vector<const TensorIndex*> elements;
-  if (!has_dependencies(*scalar)) {
+  const Val* index = scalar;
+  if (scalar->vtype() == ValType::TensorIndex) {
+    elements.push_back(static_cast<const TensorIndex*>(scalar));
+    index = elements.back()->index();
+  }
+  if (is_plainly_without_elements(index)) {
     return elements;
   }
+  elements.clear();
   for (const Val* val : dependencies(scalar)) {
     if (val->vtype() == ValType::TensorIndex) {
       elements.push_back(static_cast<const TensorIndex*>(val));
