@@ -1,4 +1,4 @@
-"""Updates of an input by bulk copies that combine integers with what is in global memory."""
+"""Updates of an input by bulk copies that combine what they store with what is in global memory."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.sanitize
 
 LENGTH = 256  # elements of a run
 TYPES = {DataType.Int32: torch.int32, DataType.Int: torch.int64}
+LOWEST = torch.iinfo(torch.int64).min
 UPDATES = {"add": torch.add, "minimum": torch.minimum, "maximum": torch.maximum}
 
 
@@ -82,6 +83,36 @@ def test_updates_are_those_of_pytorch(target, name, dtype, is_first):
         assert torch.equal(total, expected)
 
 
+@pytest.mark.parametrize("name", UPDATES)
+def test_updates_of_unsigned_integers(target, name):
+    """PyTorch has them by the order of signed ones that are smaller by 2^63; sums wrap alike."""
+    total, x = (integers((5 * LENGTH,), DataType.Int, target) for _ in range(2))
+    moved = UPDATES[name](total ^ LOWEST, -x ^ LOWEST) ^ LOWEST
+    expected = total - x if name == "add" else moved
+    run(updated(name, DataType.UInt64), [total.view(torch.uint64), x.view(torch.uint64)])
+    assert torch.equal(total, expected)
+
+
+def test_sums_of_doubles_are_rounded_once(target):
+    """Large and small ones, subnormal ones, infinities and NaNs."""
+    runs = 40
+    values = torch.randn((2, runs * LENGTH), dtype=torch.float64, device=target)
+    exponents = torch.randint(-1074, 1024, values.shape, device=target)
+    total, x = values * torch.exp2(exponents.double())
+    near = torch.randint(0, 2, total.shape, dtype=torch.bool, device=target)
+    x = torch.where(near, total * values[0], x)  # so that both have a part in the sum
+    total[:4], x[:4] = (
+        torch.tensor(v, device=target)
+        for v in ([torch.inf, torch.inf, torch.nan, -0.0], [torch.inf, -torch.inf, 1.0, 0.0])
+    )
+    assert (total - x).abs().lt(torch.finfo(torch.float64).tiny).any()
+    expected = total - x
+    run(updated(dtype=DataType.Double), [total, x])
+    assert torch.equal(total.isnan(), expected.isnan())
+    whole = ~expected.isnan()
+    assert torch.equal(total[whole].view(torch.int64), expected[whole].view(torch.int64))
+
+
 def test_rows_of_a_matrix_are_updated(target):
     fd = updated("add", DataType.Int, rows=3)
     total, x = (integers((3, 4 * LENGTH), DataType.Int, target) for _ in range(2))
@@ -120,10 +151,14 @@ def test_no_thread_reads_what_is_updated():
     [
         ("add", DataType.Int32, "add.u32"),
         ("add", DataType.Int, "add.u64"),
+        ("add", DataType.UInt64, "add.u64"),
+        ("add", DataType.Double, "add.f64"),
         ("minimum", DataType.Int32, "min.s32"),
         ("minimum", DataType.Int, "min.s64"),
+        ("minimum", DataType.UInt64, "min.u64"),
         ("maximum", DataType.Int32, "max.s32"),
         ("maximum", DataType.Int, "max.s64"),
+        ("maximum", DataType.UInt64, "max.u64"),
     ],
 )
 def test_nvrtc_compiles_each_kind(name, dtype, kind):
@@ -142,9 +177,18 @@ def test_text_and_bytes_keep_updates():
 # -- refusals --
 
 
-@pytest.mark.parametrize("dtype", [DataType.Float, DataType.Double])
-def test_floating_point_is_rounded_elsewhere(dtype):
-    assert refusal(updated(dtype=dtype).fusion).startswith("A bulk copy combines integers\n")
+@pytest.mark.parametrize(
+    ("name", "dtype", "found"),
+    [
+        ("add", DataType.Float, "add of float"),  # subnormal sums would be zeros
+        ("maximum", DataType.Float, "max of float"),
+        ("minimum", DataType.Double, "min of double"),
+    ],
+)
+def test_global_memory_combines_as_defined(name, dtype, found):
+    text = refusal(updated(name, dtype).fusion)
+    assert text.startswith("A bulk copy does not combine elements of this type exactly\n")
+    assert f"found:    {found}" in text
 
 
 def test_a_result_of_its_own_is_no_update():

@@ -61,7 +61,18 @@ std::optional<Refusal> find_wrong_memory(
   return std::nullopt;
 }
 
-/// An update by a bulk copy gives what the update is defined as: integers are not rounded.
+/// Whether global memory combines elements to what the operation is defined as. It takes subnormal
+/// Floats for zeros, and has no minimum and maximum of Doubles. Narrower floats are added in Float.
+bool combines_exactly(BinaryOpType op, DataType dtype) {
+  switch (dtype) {
+    case DataType::Int32:
+    case DataType::Int:
+    case DataType::UInt64: return true;
+    case DataType::Double: return op == BinaryOpType::Add;
+    default: return false;
+  }
+}
+
 std::optional<Refusal> find_wrong_update(const Fusion& fusion, const TensorView* tensor) {
   const auto& update = *tensor->definition()->as<BinaryOp>();
   const AliasInfo* alias = fusion.alias_of(tensor);
@@ -80,13 +91,13 @@ std::optional<Refusal> find_wrong_update(const Fusion& fusion, const TensorView*
                 "threads"},
     });
   }
-  if (tensor->dtype() != DataType::Int32 && tensor->dtype() != DataType::Int) {
+  if (!combines_exactly(update.op, tensor->dtype())) {
     return refuse(
         {
-            .headline = {"A bulk copy combines integers"},
+            .headline = {"A bulk copy does not combine elements of this type exactly"},
             .node = {describe(tensor)},
-            .expected = {"elements of type Int32 or Int, which are not rounded"},
-            .found = {text(tensor->dtype())},
+            .expected = {"elements of type Int32, Int or UInt64, or a sum of Doubles"},
+            .found = {op_text(update.op), " of ", text(tensor->dtype())},
             .fix = {"bind the axis to threads, which read the input and add"},
         },
         ErrorKind::NotImplemented);
