@@ -86,6 +86,7 @@ struct ClusterTurns {
       init_barrier(barriers + 8, 1);
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
+    __syncthreads(); // the threads of this block wait at the barriers as well
     cluster_arrive_relaxed();
   }
   NVF_FUNCTION ~ClusterTurns() {
