@@ -102,7 +102,20 @@ class AxisStep {
     return next;
   }
 
+  /// How many axes of producers the consumer has merged or split: loops over them are no loops of
+  /// the consumer.
+  [[nodiscard]] int64_t used_up() const {
+    return used_up_;
+  }
+
  private:
+  [[nodiscard]] bool is_used_up(const IterDomain* root) const {
+    return std::ranges::any_of(root_to_logical_, [&](const Expr* expr) {
+      return !expr->is_a<Resize>() &&
+             std::ranges::find(expr->inputs(), root) != expr->inputs().end();
+    });
+  }
+
   /// Whether a transform of `id` is none of its images: a resize lies between them. A producer can
   /// repeat one that grows.
   [[nodiscard]] bool is_resized(const IterDomain* id) const {
@@ -134,6 +147,7 @@ class AxisStep {
     } else if (edge_.direction == Direction::ToConsumer) {
       if (IterDomain* root = map_->consumer_of(id)) {
         add_built_from(images_, root, root_to_logical_, edge_.to->logical());
+        used_up_ += is_used_up(root) ? 1 : 0;
       }
     } else {
       roots_.clear();
@@ -152,6 +166,7 @@ class AxisStep {
   std::vector<Expr*> root_to_logical_;
   IterDomains images_; // of the last axis that was asked for, and its roots
   IterDomains roots_;
+  int64_t used_up_ = 0;
 };
 
 struct Candidate {
@@ -160,6 +175,7 @@ struct Candidate {
   size_t complete = 0;
   size_t present = 0;
   size_t concrete = 0;  // of them, those of the reference that are no broadcasts
+  int64_t used_up = 0;  // axes that consumers on the path have merged or split
   int64_t inputs = 0;   // the path goes through: no loops are shared across them
   int64_t distance = 0; // edges from the reference
   int64_t number = 0;   // order in which candidates were found
@@ -173,6 +189,9 @@ struct Candidate {
     }
     if (concrete != other.concrete) {
       return concrete < other.concrete;
+    }
+    if (used_up != other.used_up) {
+      return used_up > other.used_up;
     }
     if (inputs != other.inputs) {
       return inputs > other.inputs;
@@ -198,6 +217,7 @@ Candidate make_candidate(
       candidate.concrete += next.is_concrete ? 1 : 0;
     }
   }
+  candidate.used_up = step.used_up();
   return candidate;
 }
 
@@ -232,6 +252,7 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
     for (const TreeEdge& edge : edges_from(tensor)) {
       if (!reached.find(edge.to).has_value() && (may_take == nullptr || may_take(edge))) {
         Candidate candidate = make_candidate(edge, path.carried, lost_elements);
+        candidate.used_up += path.used_up;
         candidate.inputs = path.inputs + (tensor->is_fusion_input() ? 1 : 0);
         candidate.distance = path.distance + 1;
         candidate.number = number++;

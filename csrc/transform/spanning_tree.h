@@ -4,7 +4,8 @@
 // carried to on the way; the way is complete for the axis as long as none of them was lost
 // (reduced, or squeezed). Among all neighbors that are in the tree already, a tensor is reached
 // from the one that carries most complete axes to it, then most axes at all, then from the one on
-// the way through fewest inputs, then from the one nearest to the reference.
+// the way through fewest reshapes (a consumer that merges or splits an axis has no loops over it),
+// then through fewest inputs, then from the one nearest to the reference.
 #pragma once
 
 #include <functional>

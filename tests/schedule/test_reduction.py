@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from cuda_kernels import cuda_text
-from scheduled_runs import check_close, check_prints_as_python, define
+from scheduled_runs import check_close, check_prints_as_python, check_runs, define
 
 from nvfuser_direct import (
     DataType,
@@ -468,6 +468,16 @@ def reason(build: Callable, *inputs: torch.Tensor) -> str:
     accepted, text = schedule.can_schedule(fd.fusion, REDUCTION, inputs, "cpu")
     assert not accepted
     return text
+
+
+def test_a_reshape_there_and_back_has_the_loops_of_its_operand(target: str) -> None:
+    """The sum of what is reshaped back is over the same axes as that of the operand."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([12, 40], contiguity=True)
+        back = fd.ops.reshape(fd.ops.reshape(x, [480]), [12, 40])
+        for out in (fd.ops.max(x, [0, 1]), fd.ops.sub(x, back), fd.ops.sum(back, [0, 1])):
+            fd.add_output(out)
+    check_runs(fd, REDUCTION, [positive(12, 40)], target)
 
 
 def test_fusions_without_reductions_are_refused() -> None:

@@ -176,6 +176,23 @@ def test_path_with_most_information():
     assert loops(b) == "ii0 b1 b32"
 
 
+def test_path_with_fewest_reshapes():
+    """`back` takes loops from the sum that reads it, not through `flat`, which it splits again."""
+    with FusionDefinition() as fd:
+        x = fd.ops.set(fd.define_tensor([4, 6], contiguity=True))
+        flat = fd.ops.reshape(x, [24])
+        back = fd.ops.reshape(flat, [4, 6])
+        total = fd.ops.add(fd.ops.neg(x), back)
+        out = fd.ops.exp(x)
+        for result in (total, out):
+            fd.add_output(result)
+        out.merge(0, 1)
+        out.split(0, 8)
+        propagate(fd, out)
+    assert loops(out) == "i3 i8"
+    assert [loops(tensor) for tensor in (x, flat, back, total)] == [loops(out)] * 4
+
+
 def test_deeper_axes_are_kept():
     """A user's transforms beyond the reference stay, and are not propagated."""
     with FusionDefinition() as fd:
