@@ -119,7 +119,9 @@ Sum IndexAlgebra::join_remainder(Sum a, const IndexTerm& part, AtomId mod_id) {
 }
 
 /// `part` = c * R * (y / n). Where it takes the multiples of n from a term, y - n * (y / n), that
-/// term becomes the remainder y % n; also with y / m for y, as (y / m) / (n / m) = y / n.
+/// term becomes the remainder y % n; also with y / m for y, as (y / m) / (n / m) = y / n. Where the
+/// rest is added, n * (y / n) + y % n, it becomes y: the remainder may be of something simpler than
+/// y, as those within y by the same divisor are gone in it.
 Sum IndexAlgebra::join_quotient(Sum a, const IndexTerm& part, AtomId div_id) {
   const Sum y = atom(div_id).operands[0];
   const Sum n = atom(div_id).operands[1];
@@ -141,6 +143,11 @@ Sum IndexAlgebra::join_quotient(Sum a, const IndexTerm& part, AtomId div_id) {
 
   if (const Sum joined = join(y, n)) {
     return joined;
+  }
+  const Sum scale_of = n->terms.size() == 1 ? exact_quotient(outer, n) : nullptr;
+  const Sum rest = scale_of == nullptr ? nullptr : mul(scale_of, mod(y, n));
+  if (rest != nullptr && !is_zero(rest) && contains(a, rest)) {
+    return plus(plus(a, negate(plus(self, rest))), mul(scale_of, y));
   }
   if (!nonnegative(n, facts_of(n))) {
     return nullptr;

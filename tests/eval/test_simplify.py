@@ -138,6 +138,16 @@ def test_rows_that_fit_are_linear(space: Space) -> None:
     assert space.is_same(k / 4 * 16 + (k % 4 * 4 + v), k * 4 + v)
 
 
+def test_a_quotient_finds_its_remainder_in_another_form(space: Space) -> None:
+    """Of a remainder within a dividend, the remainder by the same divisor is gone."""
+    k, v = space.index(space.size()), space.index(13)
+    dividend = k % 143 * 13 + v
+    rest = (k * 13 + v) % 143
+    assert space.is_same(dividend % 143, rest)
+    assert space.is_same(dividend / 143 * 858 + rest * 6, k % 143 * 78 + v * 6)
+    assert not space.is_same(dividend / 143 * 858 + rest * 5, k % 143 * 78 + v * 6)
+
+
 def test_a_reshape_cancels(space: Space) -> None:
     o, i = space.index(3), space.index(5)
     k = o * 5 + i
