@@ -12,26 +12,35 @@
 
 constexpr unsigned kCounterPhase = 0x80000000u;
 
-/// Count one of `blocks` arrivals. Returns the counter before; `is_last`: whether it was the last.
-NVF_FUNCTION unsigned count_arrival(
-    unsigned* counter, unsigned blocks, bool is_first_block, bool& is_last) {
-  const unsigned step = is_first_block ? kCounterPhase - (blocks - 1) : 1u;
-  const unsigned before = atomicAdd(counter, step);
-  is_last = ((before + step) & ~kCounterPhase) == 0;
-  return before;
+/// An arrival of one of `blocks`, as it changes the counter.
+NVF_FUNCTION unsigned arrival_step(unsigned blocks, bool is_first_block) {
+  return is_first_block ? kCounterPhase - (blocks - 1) : 1u;
 }
 
+/// Count one of `blocks` arrivals. `is_last`: whether it was the last. It orders no memory accesses.
+NVF_FUNCTION void count_arrival(
+    unsigned* counter, unsigned blocks, bool is_first_block, bool& is_last) {
+  const unsigned step = arrival_step(blocks, is_first_block);
+  is_last = ((atomicAdd(counter, step) + step) & ~kCounterPhase) == 0;
+}
+
+/// The arrival releases what the block stored, as barriers of the block order it before; the block
+/// acquires what the others stored by its own arrival, if that is the last, or by the load that
+/// sees the bit flip. Each arrival reads the one before, so that it hands on what that released.
 NVF_FUNCTION void grid_barrier(unsigned* counter, unsigned blocks, bool is_first_block) {
   block_barrier();
   if (thread_position<true, true, true>() == 0) {
-    __threadfence();
-    bool is_last = false;
-    const unsigned before = count_arrival(counter, blocks, is_first_block, is_last);
+    const unsigned step = arrival_step(blocks, is_first_block);
+    unsigned before;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(counter), "r"(step)
+                 : "memory");
+    const bool is_last = ((before + step) & ~kCounterPhase) == 0;
     unsigned now = before;
     while (!is_last && ((before ^ now) & kCounterPhase) == 0) {
       asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
     }
-    __threadfence();
   }
   block_barrier();
 }
