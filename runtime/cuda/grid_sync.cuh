@@ -17,7 +17,7 @@ NVF_FUNCTION unsigned arrival_step(unsigned blocks, bool is_first_block) {
   return is_first_block ? kCounterPhase - (blocks - 1) : 1u;
 }
 
-/// Count one of `blocks` arrivals. `is_last`: whether it was the last. It orders no memory accesses.
+/// Count one of `blocks` arrivals. `is_last`: whether it was the last. It orders no accesses.
 NVF_FUNCTION void count_arrival(
     unsigned* counter, unsigned blocks, bool is_first_block, bool& is_last) {
   const unsigned step = arrival_step(blocks, is_first_block);

@@ -306,6 +306,16 @@ def test_registers_have_the_sums_of_long_rows_alone(
     assert 0 <= of_thread * 32 * params.lparams.bdimy * cluster - columns < columns // 10
 
 
+def test_threads_have_many_elements_where_two_blocks_have_a_multiprocessor() -> None:
+    with OnlyReserved():
+        x, w = torch.empty(191, 131072, dtype=torch.bfloat16), torch.empty(131072).bfloat16()
+    fusion = define(backward(True), [x, x, w], static_sizes=True).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, [x, x, w], "cuda")
+    assert (params.lparams.bdimx, params.lparams.bdimy) == (32, 8)
+    assert params.batches_per_block_inner_reduction * params.unroll_factor_inner_reduction == 32
+    assert params.cparams.maxrregcount == 128
+
+
 @pytest.mark.parametrize("columns", [190001, 150001, 196607], ids=str)
 def test_rows_leave_shared_memory_for_what_threads_send(columns: int) -> None:
     with OnlyReserved():

@@ -88,6 +88,41 @@ def check(found: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(found.cpu().double(), expected.cpu(), rtol=rtol, atol=1e-6)
 
 
+def norm_gradient(fd: FusionDefinition, x: TensorView, dy: TensorView) -> TensorView:
+    """Of a layer norm without weights."""
+    ops = fd.ops
+    wide, gradient = ops.cast(x, FLOAT), ops.cast(dy, FLOAT)
+
+    def mean(t: TensorView) -> TensorView:
+        return ops.broadcast(ops.div(ops.sum(t, [1]), x.size(1)), [False, True])
+
+    centered = ops.sub(wide, mean(wide))
+    scale = ops.rsqrt(ops.add(mean(ops.mul(centered, centered)), 1e-5))
+    normal = ops.mul(centered, scale)
+    inner = ops.add(mean(gradient), ops.mul(normal, mean(ops.mul(gradient, normal))))
+    return ops.cast(ops.mul(scale, ops.sub(gradient, inner)), x.dtype())
+
+
+@pytest.mark.parametrize("dtype", [BF16, torch.float32], ids=str)
+@pytest.mark.parametrize("shape", [(3, 1008), (5, 37), (4, 5003)], ids=str)
+def test_sums_of_a_cluster_wait_once_for_a_mean(
+    target: str, dtype: torch.dtype, shape: tuple[int, int]
+) -> None:
+    """The deviation is multiplied behind the last sum: three exchanges are two."""
+    inputs = [random(*shape, dtype=dtype, seed=seed).to(target) for seed in range(2)]
+    x, dy = (t.double().requires_grad_() for t in inputs)
+    y = torch.nn.functional.layer_norm(x, shape[1:])
+    (expected,) = torch.autograd.grad(y, [x], dy.detach())
+    for blocks, threads in ((2, 32), (8, 24)):
+        fusion, params = shared(norm_gradient, inputs, blocks, threads)
+        assert len(re.findall(r"cluster_reduce\w*<", cuda_text(fusion))) == 2
+        found = run(fusion, params, inputs).double()
+        rtol = 1.6e-2 if dtype == BF16 else 2e-5
+        torch.testing.assert_close(
+            found, expected.to(target), rtol=rtol, atol=rtol * expected.abs().max().item()
+        )
+
+
 @pytest.mark.parametrize("build", REFERENCES)
 @pytest.mark.parametrize("dtype", [BF16, torch.float32], ids=str)
 @pytest.mark.parametrize("shape", [(3, 1008), (1, 16), (5, 37), (2, 4096), (4, 5003)], ids=str)

@@ -288,6 +288,32 @@ def test_rows_that_only_clusters_hold_are_shifted(dtype: torch.dtype) -> None:
     assert not params.keeps_rows_in_shared_memory
 
 
+@pytest.mark.parametrize(
+    ("dtype", "columns", "batches"),
+    [(torch.bfloat16, 275665, 9), (torch.float16, 306809, 10)],
+    ids=str,
+)
+def test_two_blocks_of_shifted_rows_have_registers(
+    dtype: torch.dtype, columns: int, batches: int
+) -> None:
+    """Beside elements as they are stored threads need few registers."""
+    rows = inputs_of((512, columns), (columns,), (columns,), dtype=dtype)
+    params = chosen(layer_norm, rows)
+    assert params.shifts_rows
+    assert params.project_persistent_buffers
+    assert (params.blocks_per_cluster, params.batches_per_block_inner_reduction) == (8, batches)
+    assert (params.lparams.bdimx, params.cparams.maxrregcount) == (480, 64)
+
+
+@pytest.mark.parametrize(("columns", "blocks"), [(62323, 4), (237533, 16)], ids=str)
+def test_no_block_that_draws_numbers_for_shifted_rows_is_alone(columns: int, blocks: int) -> None:
+    """Two fit on a multiprocessor, in clusters of sixteen if need be."""
+    params = chosen(dropped_sum, inputs_of((2048, columns), dtype=torch.float16))
+    assert params.shifts_rows
+    assert params.blocks_per_cluster == blocks
+    assert 2 * params.lparams.bdimx * params.cparams.maxrregcount <= 64 * 1024
+
+
 @pytest.mark.parametrize("columns", [119, 547, 14109], ids=str)
 def test_rows_that_a_block_holds_are_not_shifted(columns: int) -> None:
     """Many of its warps have an end."""

@@ -20,6 +20,7 @@ struct ProblemSizes {
   int64_t narrowest_bytes = 4; // of an element, as it is stored
   /// The definition says how much is reduced: no other size shares a kernel with this one.
   bool is_of_one_length = false;
+  bool is_shifted = false; // rows begin where vectors do (shifted_rows.h)
 };
 
 [[nodiscard]] ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts);

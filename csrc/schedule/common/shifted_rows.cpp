@@ -48,6 +48,7 @@ std::optional<ProblemSizes> find_shifted_sizes(
   const size_t kept = problem.kept.size();
   const size_t reduced = problem.reduced.size();
   ProblemSizes shifted = sizes;
+  shifted.is_shifted = true;
   shifted.reduced += lanes - 1;
   shifted.vectors.lanes = lanes;
   for (size_t i = 0; i < problem.accesses.size(); ++i) {

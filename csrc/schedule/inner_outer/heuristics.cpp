@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;
-/// The same of rows that one warp has: two warps would wait for each other.
+/// The same of rows that one warp has: two warps would wait for each other. Also of rows that two
+/// blocks of a multiprocessor have in shared memory: one fills the waits of the other.
 constexpr int64_t kElementsOfWarp = 32;
 /// The same of rows that threads load when they need them: the more warps, the shorter the wait.
 constexpr std::array<int64_t, 3> kElementsLoadedLate = {8, 12, 16};
@@ -221,7 +222,8 @@ std::optional<RowLayout> find_row_in_shared_memory(
   RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster, .is_in_shared_memory = true};
   const int64_t vectors = ceil_div(ceil_div(sizes.reduced, cluster), row.lanes);
   const int64_t most_warps = target.max_threads_per_block / (blocks_of_sm * kWarp);
-  row.warps = std::min(bucket_above(ceil_div(vectors * row.lanes, kElements * kWarp)), most_warps);
+  const int64_t wanted = row.lanes > 1 && blocks_of_sm > 1 ? kElementsOfWarp : kElements;
+  row.warps = std::min(bucket_above(ceil_div(vectors * row.lanes, wanted * kWarp)), most_warps);
   row.batches = ceil_div(vectors, row.warps * row.threads);
   row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
   row.warps = ceil_div(ceil_div(vectors, row.batches), row.threads);

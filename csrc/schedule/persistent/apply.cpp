@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/drawn_rows.h"
+#include "schedule/common/factored_sums.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/moments.h"
 #include "schedule/common/recompute.h"
@@ -315,6 +316,16 @@ void apply_for_turns(FusionSummary& summary, const ReductionParams& params) {
   apply_for_threads(one_pass, params);
 }
 
+/// Blocks of a cluster wait for each other, for sums that need no others together.
+void apply_for_clusters(FusionSummary& summary, const ReductionParams& params) {
+  if (!take_factors_out_of_sums(summary)) {
+    apply_for_threads(summary, params);
+    return;
+  }
+  FusionSummary with_fewer_waits(summary.fusion());
+  apply_for_threads(with_fewer_waits, params);
+}
+
 ChunkedRow chunked_row(const FusionSummary& summary) {
   std::optional<ChunkedRow> row = find_chunked_row(summary);
   if (!row) {
@@ -389,6 +400,11 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics, SchedulerT
   }
   if (takes_turns(params)) {
     apply_for_turns(summary, params);
+    return;
+  }
+  // From shared memory each sum loads the row, which its own wait had hidden.
+  if (params.blocks_per_cluster > 1 && !params.keeps_rows_in_shared_memory) {
+    apply_for_clusters(summary, params);
     return;
   }
   params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);

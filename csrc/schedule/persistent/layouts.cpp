@@ -90,9 +90,13 @@ std::vector<KeptForm> kept_forms(const FusionSummary& summary, const ProblemSize
 
 /// Registers of a thread for everything but what it keeps: addresses, accumulators, and a vector of
 /// each tensor that the last pass reads or writes. Where elements are kept as they are stored, what
-/// is written takes their place.
+/// is written takes their place. Shifted rows need fewer: the vectors of their weights are put
+/// together when the tests of their ends are done.
 int64_t other_registers(
     const FusionSummary& summary, const ProblemSizes& sizes, const KeptForm& form) {
+  if (sizes.is_shifted) {
+    return form.is_stored ? kFewestOtherRegisters : kOtherRegisters;
+  }
   const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
   int64_t registers = kFewestOtherRegisters;
   for (size_t i = 0; i < accesses.size(); ++i) {
@@ -277,7 +281,11 @@ std::optional<RowOfThreads> find_rows_that_draw(
 /// other: as many blocks as that takes, and no more.
 std::optional<RowOfThreads> find_row_of_cluster(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
-  const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
+  // Where rows leave a multiprocessor one block, long arithmetic of another one fills its waits.
+  const bool may_be_wide = sizes.is_shifted && draws_random_numbers(summary);
+  const int64_t most = may_be_wide
+                           ? target.max_cluster_size
+                           : std::min(target.max_cluster_size, Target::kPortableClusterSize);
   std::optional<RowOfThreads> found;
   if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
     return found;
