@@ -20,6 +20,7 @@
 #include "base/options.h"
 #include "codegen/block_parts.h"
 #include "codegen/cpu_combine.h"
+#include "codegen/cpu_race.h"
 #include "codegen/cpu_scratch.h"
 #include "codegen/cpu_threads.h"
 #include "codegen/dialect.h"
@@ -71,12 +72,18 @@ class CpuDialect final : public Dialect {
   }
 
   [[nodiscard]] std::string shared_index(
-      const std::string& tensor, std::string index, bool is_written, int64_t lanes) const override {
-    if (!checks_races_) {
-      return index;
-    }
-    return std::string(is_written ? "race.write(" : "race.read(") + tensor + "_tags, " + index +
-           ", " + std::to_string(lanes) + ")";
+      const TensorView* tensor,
+      const std::string& name,
+      std::string index,
+      bool is_written,
+      int64_t lanes) const override {
+    return checks_races_
+               ? checked_index({*kernel_, *statement_, is_written}, tensor, name, index, lanes)
+               : index;
+  }
+  void begin_statement(const Kernel& kernel, const Expr& statement) override {
+    kernel_ = &kernel;
+    statement_ = &statement;
   }
 
   /// A local array may be read at any time, inside of its bounds; what lies behind a pointer not.
@@ -171,17 +178,27 @@ class CpuDialect final : public Dialect {
       printer.line("race.barrier();");
     }
   }
-  // Copies are synchronous; stages stand in an order in which no thread has to wait for them.
+  // Copies are synchronous: only the race check counts them. Stages stand in an order in which no
+  // thread has to wait for them.
   void async_commit(KernelPrinter& printer, const AsyncCommit& commit) override {
+    if (stage_side(commit) == StageSide::None) {
+      return about_copies(printer, commit);
+    }
     stage_barrier(printer, commit, "race.arrive_full();", "race.arrive_empty();");
   }
   void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
+    if (stage_side(wait) == StageSide::None) {
+      return about_copies(printer, wait);
+    }
     stage_barrier(
         printer, wait, "race.wait_empty(" + std::to_string(wait.keep_stages) + ");",
         "race.wait_full();");
   }
-  void bulk_copy(KernelPrinter& /*printer*/, const Expr& statement) override {
-    NVF_INVARIANT(false, "copies of boxes are loops on this target: ", statement.to_string());
+  void bulk_copy(KernelPrinter& printer, const Expr& statement) override {
+    NVF_INVARIANT(
+        !statement.is_a<BulkLoad>() && !statement.is_a<BulkStore>(),
+        "copies of boxes are loops on this target: ", statement.to_string());
+    about_copies(printer, statement);
   }
   void multiply(KernelPrinter& /*printer*/, const MmaOp& product) override {
     NVF_INVARIANT(false, "instructions of warps are loops on this target: ", product.to_string());
@@ -255,7 +272,9 @@ class CpuDialect final : public Dialect {
             }
             declare_thread(printer);
             if (checks_races_) {
-              printer.line("RaceCheck race(rt, " + threads_of_block(printer.kernel()) + ");");
+              printer.line(
+                  "RaceCheck race(rt, " + threads_of_block(printer.kernel()) + ", " +
+                  std::to_string(blocks) + ");");
               declare_race_memory(printer, needs.has_shared);
             }
             block_body(printer, loop.body);
@@ -396,6 +415,13 @@ class CpuDialect final : public Dialect {
   }
 
   // -- loops over blocks and threads --
+
+  /// A commit, wait or fence of asynchronous copies, as the race check has to know it.
+  void about_copies(KernelPrinter& printer, const Expr& statement) const {
+    if (checks_races_) {
+      printer.line(race_statement(statement));
+    }
+  }
 
   /// The barrier of a side, as the race check has to know it.
   void stage_barrier(
@@ -585,6 +611,8 @@ class CpuDialect final : public Dialect {
   /// Threads run in reverse, and every access to shared memory is checked
   /// (runtime/cpu/race_check.h).
   const bool checks_races_ = has_option(EnableOption::KernelDebug);
+  const Kernel* kernel_ = nullptr;
+  const Expr* statement_ = nullptr; // whose elements are printed
   std::vector<const Allocate*> across_phases_;
   std::set<const TensorView*> in_scratch_; // arrays too large for the stack
 };

@@ -44,9 +44,12 @@ class Dialect {
   }
   /// The line before a loop that says how often its body is repeated; empty: none.
   [[nodiscard]] virtual std::string unroll_hint(const ForLoop& loop) const = 0;
+  /// The statement whose elements are printed next.
+  virtual void begin_statement(const Kernel& /*kernel*/, const Expr& /*statement*/) {}
   /// The index of an element of shared memory, as it is printed; `lanes`: of how many neighbours.
   [[nodiscard]] virtual std::string shared_index(
-      const std::string& /*tensor*/,
+      const TensorView* /*tensor*/,
+      const std::string& /*name*/,
       std::string index,
       bool /*is_written*/,
       int64_t /*lanes*/) const {

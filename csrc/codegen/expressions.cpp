@@ -181,7 +181,8 @@ Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
   if (view->memory_type() != MemoryType::Shared) {
     return {name + "[" + index + "]"};
   }
-  return {name + "_s[" + dialect_.shared_index(name, std::move(index), is_written, lanes_) + "]"};
+  return {
+      name + "_s[" + dialect_.shared_index(view, name, std::move(index), is_written, lanes_) + "]"};
 }
 
 Text ExpressionPrinter::read_element(const TensorIndex* element) {

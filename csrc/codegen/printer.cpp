@@ -320,6 +320,7 @@ void KernelPrinter::statement(const Expr& expr) {
   const bool is_stored = std::ranges::all_of(expr.outputs(), is_stored_alone);
   const ConditionalReads reads(
       expressions_, expressions_.is_conditional() || (is_predicated && !is_stored));
+  dialect_.begin_statement(kernel_, expr);
   visit(
       expr,
       overloaded{
@@ -396,6 +397,7 @@ void KernelPrinter::vector_statements(const Scope& scope, int64_t lanes) {
 }
 
 void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
+  dialect_.begin_statement(kernel_, copy);
   if (lanes == 1) {
     this->copy(copy);
   } else if (view_of(copy.arg) != nullptr) {

@@ -9,6 +9,7 @@
 #include "ir/print.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/checked_copies.h"
 #include "lower/analysis/loading_threads.h"
 
 namespace nvfuser {
@@ -204,11 +205,14 @@ class Verifier {
     for_each_node(kernel_.body, [&](const Expr& statement) {
       if (statement.is_a<FenceAsyncProxy>()) {
         unfenced.clear();
-      } else if (const auto* store = statement.as<BulkStore>()) {
-        if (unfenced.contains(as_element(store->arg)->view())) {
-          report(store, "a box is stored that threads wrote, without a fence of the async proxy");
-        }
-      } else if (bodies_of(statement).empty() && !statement.is_a<BulkLoad>()) {
+        return;
+      }
+      if (const TensorView* box = box_stored_by(kernel_, statement);
+          box != nullptr && unfenced.contains(box)) {
+        report(
+            &statement, "a box is stored that threads wrote, without a fence of the async proxy");
+      }
+      if (bodies_of(statement).empty() && !loads_box(kernel_, statement)) {
         for (const Val* out : statement.outputs()) {
           const TensorIndex* element = as_element(out);
           if (element != nullptr && element->view()->memory_type() == MemoryType::Shared) {

@@ -13,7 +13,8 @@
 //   barriers      threads that wait for each other all come there: no condition or loop around a
 //                 barrier depends on which of them it is
 //   fences        once barriers are there: between what threads write to shared memory and a bulk
-//                 copy that stores it stands a fence of the async proxy
+//                 copy that stores it stands a fence of the async proxy; on a target without bulk
+//                 copies if it checks for races
 //   facts         `kernel.tests` and `kernel.origin` speak of statements of the kernel
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "runtime/cpu_runtime.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "base/errors.h"
@@ -80,8 +81,36 @@ void* allocate_for_kernel(const nvf_cpu_runtime* runtime, long long bytes) {
   return static_cast<const CpuRuntime*>(runtime)->allocate_until_return(bytes);
 }
 
+/// What a kernel can find wrong with an access to shared memory.
+struct RaceRule {
+  const char* headline;
+  const char* of_other; // what the other thread did to the element
+  const char* expected;
+  const char* lacks;
+};
+
+/// The order is that of RaceRule in runtime/cpu/race_copies.h.
+constexpr std::array<RaceRule, 4> kRaceRules{{
+    {"Threads race on shared memory", " touched since the last barrier",
+     "a barrier between two threads that touch one element, if one of them writes", "a barrier"},
+    {"Threads race on shared memory: a bulk copy reads before a fence",
+     " wrote without a fence and a barrier",
+     "a fence of the async proxy (FenceAsyncProxy) by the threads that write, and then a barrier, "
+     "before a bulk copy or a product of warpgroups reads the element",
+     "a fence"},
+    {"Threads race on shared memory: a copy has not arrived", " copies without a wait",
+     "a wait for the group of the copy (AsyncWait), and a barrier if another thread waited, before "
+     "the element is touched",
+     "a wait"},
+    {"Threads race on shared memory: a bulk copy may still read", " stores without a wait",
+     "a wait of the thread that stores (BulkStoreWait), and a barrier if another thread writes, "
+     "before the element changes or its block ends",
+     "a wait"},
+}};
+
 void report_race_to_runtime(
     const nvf_cpu_runtime* runtime,
+    int rule,
     const char* buffer,
     long long element,
     int first,
@@ -89,8 +118,9 @@ void report_race_to_runtime(
     const char* what) {
   const std::string other = first < 0 ? "other threads" : "thread " + std::to_string(first);
   static_cast<const CpuRuntime*>(runtime)->keep_race(
+      rule, buffer,
       "thread " + std::to_string(second) + " " + what + " element " + std::to_string(element) +
-      " of " + buffer + ", which " + other + " touched since the last barrier");
+          " of " + buffer + ", which " + other + kRaceRules.at(static_cast<size_t>(rule)).of_other);
 }
 
 } // namespace
@@ -119,10 +149,12 @@ CpuRuntime::CpuRuntime(bool is_serial)
     : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel, report_race_to_runtime},
       is_serial_(is_serial) {}
 
-void CpuRuntime::keep_race(std::string report) const {
+void CpuRuntime::keep_race(int rule, std::string buffer, std::string report) const {
   const std::lock_guard lock(mutex_);
   if (race_.empty()) {
     race_ = std::move(report);
+    buffer_of_race_ = std::move(buffer);
+    rule_of_race_ = rule;
   }
 }
 
@@ -130,12 +162,15 @@ void CpuRuntime::raise_race(const std::string& kernel_name) const {
   if (race_.empty()) {
     return;
   }
+  const RaceRule& rule = kRaceRules.at(static_cast<size_t>(rule_of_race_));
   throw UserError({
-      .headline = {"Threads race on shared memory"},
-      .node = {"kernel ", kernel_name},
-      .expected = {"a barrier between two threads that touch one element, if one of them writes"},
+      .headline = {rule.headline},
+      .node = {buffer_of_race_, " of kernel ", kernel_name},
+      .expected = {rule.expected},
       .found = {race_},
-      .fix = {"this kernel lacks a barrier; if it was not changed by hand, please report a bug"},
+      .fix =
+          {"this kernel lacks ", rule.lacks,
+           "; if it was not changed by hand, please report a bug"},
   });
 }
 

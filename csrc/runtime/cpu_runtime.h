@@ -24,10 +24,11 @@ struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// 64-byte aligned memory that lives until the kernel returns, for state across phases.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
-  /// Called by a kernel that checks itself: thread `second` does `what` to an element that `first`
-  /// (-1: several) touched since the last barrier.
+  /// Called by a kernel that checks itself: thread `second` does `what` to an element of `buffer`
+  /// that `first` (-1: several) touched, and breaks a rule (RaceRule of runtime/cpu/race_copies.h).
   void (*report_race)(
       const nvf_cpu_runtime* runtime,
+      int rule,
       const char* buffer,
       long long element,
       int first,
@@ -58,7 +59,7 @@ class CpuRuntime : public nvf_cpu_runtime {
     return is_serial_;
   }
   /// Keep the first race that a kernel reports.
-  void keep_race(std::string report) const;
+  void keep_race(int rule, std::string buffer, std::string report) const;
   /// An error if one was reported.
   void raise_race(const std::string& kernel_name) const;
 
@@ -67,6 +68,8 @@ class CpuRuntime : public nvf_cpu_runtime {
   mutable std::mutex mutex_;
   mutable std::vector<AlignedMemory> memory_;
   mutable std::string race_; // empty: none
+  mutable std::string buffer_of_race_;
+  mutable int rule_of_race_ = 0;
 };
 
 } // namespace nvfuser

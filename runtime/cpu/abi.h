@@ -16,10 +16,11 @@ extern "C" struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// Memory aligned to 64 that lives until the kernel returns.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
-  /// Called by a kernel that checks itself: thread `second` does `what` to an element that `first`
-  /// (-1: several) touched since the last barrier.
+  /// Called by a kernel that checks itself: thread `second` does `what` to an element of `buffer`
+  /// that `first` (-1: several) touched, and breaks a rule (RaceRule).
   void (*report_race)(
       const nvf_cpu_runtime* runtime,
+      int rule,
       const char* buffer,
       long long element,
       int first,

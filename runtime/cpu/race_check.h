@@ -10,8 +10,10 @@
 // thread`, is ordered with the others by counting stages. What it writes for a stage may be touched
 // once that stage was waited for; what others have touched may be overwritten once the stage that
 // they hand back next has been, and the loading thread has waited for that.
+//
+// Asynchronous copies have rules of their own (race_copies.h).
 // provides: RaceCheck RaceMemory RaceTags
-// requires: types abi
+// requires: types abi race_copies
 #pragma once
 
 struct RaceTag {
@@ -21,6 +23,12 @@ struct RaceTag {
   int reader;            // negative: several
   long long load;        // number of the stage that it was last loaded for, from 1 on; 0: never
   long long handed_with; // number of the stage that is handed back after the last access; 0: none
+  // What else has to happen before the element may be touched; 0: nothing.
+  long long fence; // before the async proxy reads: number of the writer's fence
+  long long group; // before any access: number of the group that brings it
+  long long store; // before it is written: number of the storing thread's wait
+  int storing;
+  RaceGroups groups;
 };
 
 /// The tags of a piece of memory, while a block runs.
@@ -51,6 +59,8 @@ struct RaceCheck {
   static constexpr int kSeveralOfFirst = -2; // of the first block; of the next one: -3, ..
   const nvf_cpu_runtime* runtime;
   int threads;             // of a block
+  int all_threads;         // of a cluster
+  RaceThread* states;      // of each thread
   long long epoch;         // barriers passed; 0 is "never"
   long long cluster_epoch; // the same, when the cluster met last
   int block;               // of the cluster
@@ -62,9 +72,11 @@ struct RaceCheck {
   long long handed_back;
   long long free; // that the loading thread knows to have been handed back
 
-  RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block)
+  RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block, int blocks_of_cluster)
       : runtime(rt),
         threads(threads_of_block),
+        all_threads(threads_of_block * blocks_of_cluster),
+        states(static_cast<RaceThread*>(__builtin_calloc(all_threads + 1, sizeof(RaceThread)))),
         epoch(1),
         cluster_epoch(1),
         block(0),
@@ -74,6 +86,18 @@ struct RaceCheck {
         arrived(0),
         handed_back(0),
         free(0) {}
+  /// No thread leaves while a bulk copy reads shared memory.
+  ~RaceCheck() {
+    for (int i = 0; i < all_threads; ++i) {
+      if (!states[i].store_waits.has(states[i].store)) {
+        runtime->report_race(
+            runtime, int(RaceRule::store), states[i].stored, 0, i, i, "leaves before");
+      }
+    }
+    __builtin_free(states);
+  }
+  RaceCheck(const RaceCheck&) = delete;
+  RaceCheck& operator=(const RaceCheck&) = delete;
 
   void barrier() {
     ++epoch;
@@ -134,12 +158,43 @@ struct RaceCheck {
     return is_of_own_block(other) ? then == epoch : then >= cluster_epoch;
   }
 
+  // What this thread does about copies.
+  RaceThread& state() {
+    return states[number()];
+  }
+  void fence() {
+    state().fences.add(epoch);
+  }
+  void commit(RaceGroups groups) {
+    ++state().committed(groups);
+  }
+  void wait(RaceGroups groups, int keep) {
+    state().wait(groups, keep, epoch);
+  }
+  void wait_for_stores() {
+    state().store_waits.add(epoch);
+  }
+
+  /// Whether this thread knows of an event of `other`.
+  bool knows(const RaceHistory& history, long long event, int other) const {
+    return history.has(event) && !is_concurrent(other, history.epoch_of(event));
+  }
+  /// No element is touched before the copy that brings it has arrived.
+  void check_arrival(const RaceTags& buffer, nvfuser_index_t index, int byte, const char* verb) {
+    const RaceTag& tag = buffer.tags[index * buffer.element_bytes + byte];
+    const int waiting = tag.groups == RaceGroups::of_block ? number() : tag.writer;
+    if (tag.group != 0 && !knows(states[waiting].arrived(tag.groups), tag.group, waiting)) {
+      report(buffer, index, byte, tag.writer, verb, RaceRule::arrival);
+    }
+  }
+
   /// `index`, noted as read by this thread, with the `lanes` - 1 elements after it.
   nvfuser_index_t read(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
       if (pass_load(buffer, index, i, "reads")) {
         continue;
       }
+      check_arrival(buffer, index, i, "reads");
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
       if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "reads");
@@ -150,13 +205,64 @@ struct RaceCheck {
     return index;
   }
 
+  /// The same for a product of warpgroups, which reads through the async proxy.
+  nvfuser_index_t read_async(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
+    read(buffer, index, lanes);
+    for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
+      const RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
+      if (tag.fence != 0 && !knows(states[tag.writer].fences, tag.fence, tag.writer)) {
+        report(buffer, index, i, tag.writer, "reads", RaceRule::fence);
+      }
+    }
+    return index;
+  }
+
+  /// The same for a bulk copy that stores the element.
+  nvfuser_index_t copy_out(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
+    read_async(buffer, index, lanes);
+    const long long wait = state().store_waits.count + 1;
+    state().store = wait;
+    state().stored = buffer.name;
+    for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
+      RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
+      tag.store = wait;
+      tag.storing = number();
+    }
+    return index;
+  }
+
   /// The same for writing.
   nvfuser_index_t write(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
+    return write_as(buffer, index, lanes, RaceGroups::none, /*needs_fence=*/true);
+  }
+
+  /// The same for a copy that goes on while its thread does.
+  nvfuser_index_t copy_in(
+      const RaceTags& buffer, nvfuser_index_t index, int lanes, RaceGroups groups) {
+    return write_as(buffer, index, lanes, groups, groups == RaceGroups::of_thread);
+  }
+
+  nvfuser_index_t write_as(
+      const RaceTags& buffer,
+      nvfuser_index_t index,
+      int lanes,
+      RaceGroups groups,
+      bool needs_fence) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
+      RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
       if (pass_load(buffer, index, i, "writes")) {
+        tag.fence = 0;
+        tag.group = 0;
         continue;
       }
-      RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
+      const long long group = groups == RaceGroups::none ? 0 : state().committed(groups) + 1;
+      const bool is_same_copy = tag.group == group && tag.groups == groups;
+      if (!is_same_copy || tag.writer != number()) { // holes are filled before what is there
+        check_arrival(buffer, index, i, "writes");
+      }
+      if (tag.store != 0 && !knows(states[tag.storing].store_waits, tag.store, tag.storing)) {
+        report(buffer, index, i, tag.storing, "overwrites", RaceRule::store);
+      }
       if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "writes");
       } else if (is_concurrent(tag.reader, tag.read_epoch)) {
@@ -164,6 +270,10 @@ struct RaceCheck {
       }
       tag.writer = number();
       tag.write_epoch = epoch;
+      tag.fence = needs_fence ? state().fences.count + 1 : 0;
+      tag.group = group;
+      tag.groups = groups;
+      tag.store = 0;
     }
     return index;
   }
@@ -177,9 +287,14 @@ struct RaceCheck {
   }
 
   void report(
-      const RaceTags& buffer, nvfuser_index_t index, int byte, int other, const char* verb) const {
+      const RaceTags& buffer,
+      nvfuser_index_t index,
+      int byte,
+      int other,
+      const char* verb,
+      RaceRule rule = RaceRule::barrier) const {
     runtime->report_race(
-        runtime, buffer.name, index + byte / buffer.element_bytes, other < 0 ? -1 : other, number(),
-        verb);
+        runtime, int(rule), buffer.name, index + byte / buffer.element_bytes,
+        other < 0 ? -1 : other, number(), verb);
   }
 };

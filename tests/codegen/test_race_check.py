@@ -6,12 +6,12 @@ barrier does not, although its result would be right where threads run in order.
 
 import importlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from race_checks import debugged, races_of, source_with_checks
 
 from nvfuser_direct import (
     FusionDefinition,
@@ -19,7 +19,6 @@ from nvfuser_direct import (
     LoadStoreOpType,
     MemoryType,
     ParallelType,
-    _core,
 )
 
 SCHEDULES = Path(__file__).resolve().parents[2] / "examples" / "schedules"
@@ -30,10 +29,6 @@ import harness  # noqa: E402
 NAMES = sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
 BARRIER = "race.barrier();"
 OF_CLUSTER = "race.cluster_barrier();"
-
-
-def debugged(function):
-    return _core.call_with_options(function, ["kernel_debug"], [])
 
 
 def reverse_rows() -> FusionDefinition:
@@ -106,95 +101,52 @@ def test_switching_the_check_on_compiles_anew() -> None:
     assert torch.equal(debugged(lambda: executor.run([x]))[0], x.T)
 
 
-SCRIPT = """
-import sys
-import torch
-sys.path.insert(0, {folder!r})
-from nvfuser_direct import KernelExecutor
-from test_race_check import {fusion}
-
-x = torch.randn(32, 32)
-executor = KernelExecutor()
-executor.compile({fusion}().fusion, [x])
-try:
-    executor.run([x])
-except RuntimeError as error:
-    print(error)
-"""
-
-
-def races_of(name: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The races that a run of the fusion with this kernel finds; empty: none."""
-    file = tmp_path / "kernel.cpp"
-    file.write_text(source)
-    monkeypatch.setenv("NVFUSER_EXTERNAL_SRC", str(file))
-    script = SCRIPT.format(folder=str(Path(__file__).parent), fusion=name)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
-    )
-    return done.stdout
-
-
-def source_with_checks(fd: FusionDefinition) -> str:
-    executor = KernelExecutor()
-    debugged(lambda: executor.compile(fd.fusion, [torch.randn(32, 32)]))
-    return executor.kernel_source()
-
-
-def test_a_lost_barrier_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_barrier_is_found(tmp_path: Path) -> None:
     source = source_with_checks(reverse_rows())
     assert BARRIER in source
-    assert races_of("reverse_rows", source, tmp_path, monkeypatch) == ""
-    found = races_of("reverse_rows", source.replace(BARRIER, ""), tmp_path, monkeypatch)
+    assert races_of(reverse_rows(), source, tmp_path) == ""
+    found = races_of(reverse_rows(), source.replace(BARRIER, ""), tmp_path)
     assert "Threads race on shared memory" in found
     assert "of T1, which thread" in found
 
 
-def test_a_lost_barrier_over_a_cluster_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_barrier_over_a_cluster_is_found(tmp_path: Path) -> None:
     """Either of them: before the partial results are read, and before they are overwritten."""
     source = source_with_checks(cluster_sums())
     first, second = (match.start() for match in re.finditer(re.escape(OF_CLUSTER), source))
-    assert races_of("cluster_sums", source, tmp_path, monkeypatch) == ""
+    assert races_of(cluster_sums(), source, tmp_path) == ""
     for at in (first, second):
         text = source[:at] + source[at + len(OF_CLUSTER) :]
-        assert "Threads race on shared memory" in races_of(
-            "cluster_sums", text, tmp_path, monkeypatch
-        )
+        assert "Threads race on shared memory" in races_of(cluster_sums(), text, tmp_path)
     in_block = source.replace(OF_CLUSTER, BARRIER)  # which waits for the own block only
-    assert "Threads race" in races_of("cluster_sums", in_block, tmp_path, monkeypatch)
+    assert "Threads race" in races_of(cluster_sums(), in_block, tmp_path)
 
 
 @pytest.mark.parametrize("lost", ["race.wait_full();", "race.wait_empty(2);"])
-def test_a_lost_wait_for_a_stage_is_found(
-    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_wait_for_a_stage_is_found(lost: str, tmp_path: Path) -> None:
     """Either side: readers that do not wait for loads, loads that do not wait for readers."""
     source = source_with_checks(rows_of_other_threads())
-    assert races_of("rows_of_other_threads", source, tmp_path, monkeypatch) == ""
+    assert races_of(rows_of_other_threads(), source, tmp_path) == ""
     assert lost in source
     text = source.replace(lost, "")
-    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    found = races_of(rows_of_other_threads(), text, tmp_path)
     assert "Threads race on shared memory" in found
 
 
 @pytest.mark.parametrize("lost", ["race.arrive_full();", "race.arrive_empty();"])
-def test_a_lost_arrival_at_a_stage_is_found(
-    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_arrival_at_a_stage_is_found(lost: str, tmp_path: Path) -> None:
     """On a GPU the others would wait without end."""
     source = source_with_checks(rows_of_other_threads())
     text = source.replace(lost, "")
-    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    found = races_of(rows_of_other_threads(), text, tmp_path)
     assert "Threads race on shared memory" in found
 
 
-def test_a_wrong_stage_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_stage_is_found(tmp_path: Path) -> None:
     """A load into the stage that is read next."""
     source = source_with_checks(rows_of_other_threads())
     stage = re.compile(r"\((\w+) \+ 2\) % 4")
     assert len(stage.findall(source)) == 1
     text = stage.sub(r"(\1 + 1) % 4", source)
-    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    found = races_of(rows_of_other_threads(), text, tmp_path)
     assert "Threads race on shared memory" in found

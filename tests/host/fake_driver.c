@@ -4,7 +4,10 @@
  * A line is "kernel F A B": a launch of function F, whose first two parameters begin with the words
  * A and B. Lines of the kernels of a graph follow a line "graph". FAKE_NO_GRAPHS: the driver makes
  * no graph. FAKE_STUBBORN: graphs take no other parameters. After fake_capture(1) all streams are
- * captured. Device memory is memory of the host. */
+ * captured. FAKE_CLUSTERS: so many clusters fit on the device. Device memory is memory of the host.
+ *
+ * "encode A B": a tensor is described whose innermost extents are A and B (0: there is no B);
+ * "address A": a description is for elements that begin at A. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +24,6 @@ DOES_NOTHING(cuCtxPushCurrent_v2)
 DOES_NOTHING(cuModuleUnload)
 DOES_NOTHING(cuFuncSetAttribute)
 DOES_NOTHING(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-DOES_NOTHING(cuOccupancyMaxActiveClusters)
 DOES_NOTHING(cuMemcpyDtoDAsync_v2)
 DOES_NOTHING(cuMemsetD8Async)
 DOES_NOTHING(cuEventCreate)
@@ -31,8 +33,6 @@ DOES_NOTHING(cuStreamWaitEvent)
 DOES_NOTHING(cuEventSynchronize)
 DOES_NOTHING(cuEventElapsedTime)
 DOES_NOTHING(cuLaunchCooperativeKernel)
-DOES_NOTHING(cuTensorMapEncodeTiled)
-DOES_NOTHING(cuTensorMapReplaceAddress)
 DOES_NOTHING(cuGraphKernelNodeSetAttribute)
 DOES_NOTHING(cuThreadExchangeStreamCaptureMode)
 
@@ -166,6 +166,30 @@ int cuLaunchKernelEx(const void* config, void* function, void** parameters, void
   const struct Kernel kernel = kernel_of(function, parameters);
   note("early");
   note_kernel(&kernel);
+  return 0;
+}
+
+int cuOccupancyMaxActiveClusters(int* clusters, void* function, const void* config) {
+  const char* fitting = getenv("FAKE_CLUSTERS");
+  *clusters = fitting == NULL ? 66 : atoi(fitting);
+  return 0;
+}
+
+/* ---- Descriptions of tensors ---- */
+
+int cuTensorMapEncodeTiled(
+    void* map, int type, unsigned rank, void* address, const uint64_t* extents) {
+  char line[128];
+  snprintf(
+      line, sizeof(line), "encode %llu %llu", (unsigned long long)extents[0],
+      (unsigned long long)(rank > 1 ? extents[1] : 0));
+  note(line);
+  return 0;
+}
+int cuTensorMapReplaceAddress(void* map, void* address) {
+  char line[128];
+  snprintf(line, sizeof(line), "address %llu", (unsigned long long)(uintptr_t)address);
+  note(line);
   return 0;
 }
 

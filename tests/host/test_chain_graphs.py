@@ -5,26 +5,15 @@ Most tests need no GPU: the driver is one that keeps a log of what it is asked f
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from fake_runs import needs_fake, run_with_driver
 
-import nvfuser_direct as nvf
 from nvfuser_direct import FusionDefinition
 
-HERE = Path(__file__).parent
-needs_fake = pytest.mark.skipif(
-    shutil.which("cc") is None or torch.cuda.is_available(),
-    reason="no compiler of C, or a driver that is no fake",
-)
-
 SETUP = """
-from fake_gpu import *
 from nvfuser_direct import FusionDefinition
 
 def chain(kernels):
@@ -51,41 +40,12 @@ def run(fd, count, x=None):
     lines = log.take()
     check_run(x, out, lines, count)
     return [line.split()[0] for line in lines if line[:6] != "kernel"]
-
-log = Log()
 """
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("driver")
-    for name in ("libcuda.so.1", "libnvrtc.so.12"):
-        subprocess.run(
-            ["cc", "-shared", "-fPIC", "-O1", "-w", str(HERE / "fake_driver.c")]
-            + ["-o", str(folder / name)],
-            check=True,
-        )
-    return folder
-
-
 def script(driver: Path, text: str, **environment: str) -> None:
-    package = Path(nvf.__file__).parents[1]
-    result = subprocess.run(
-        [sys.executable, "-c", SETUP + text],
-        env=os.environ
-        | {
-            "LD_LIBRARY_PATH": str(driver),
-            "NVFUSER_NVRTC": str(driver / "libnvrtc.so.12"),
-            "PYTHONPATH": f"{HERE}{os.pathsep}{package}",
-            "NVFUSER_KERNEL_CACHE": "0",
-            "NVFUSER_ENABLE": "launch_graphs(3)",
-        }
-        | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    options = {"NVFUSER_ENABLE": "launch_graphs(3)"} | environment
+    run_with_driver(driver, SETUP + text, **options)
 
 
 @needs_fake

@@ -37,6 +37,11 @@ class Operations(Elementwise, Reductions):
     def finish(self) -> None:
         """Add what a program ends with."""
 
+    @property
+    def updatable(self) -> list[tuple[int, Value]]:
+        """Inputs, with their numbers, that an output may be written into."""
+        return self.tensor_inputs
+
     # -- moving --
 
     def moved(self, x: Value, tensor: Any, shape: list[int]) -> None:

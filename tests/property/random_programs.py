@@ -88,7 +88,7 @@ def choose_outputs(builder: Operations, program: Program) -> None:
 def write_in_place(builder: Operations, program: Program) -> Any:
     """The input that the first output is written into."""
     out = program.outputs[0]
-    for index, value in builder.tensor_inputs:
+    for index, value in builder.updatable:
         is_plain = builder.inputs[index].is_contiguous() and value.shape
         if is_plain and value.shape == out.shape and value.dtype == out.dtype:
             program.written.append((index, out))

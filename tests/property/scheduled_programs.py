@@ -29,6 +29,8 @@ from random_programs import (
     run_apart,
     run_arguments,
 )
+from run_calls import RunCalls
+from run_programs import RunOperations
 from schedule_calls import ScheduleCalls
 from schedule_scripts import Lines, Output, Script, failure_of, run_script, shortened
 from tile_calls import TileCalls
@@ -50,6 +52,7 @@ MAKERS = {
     "plain": Maker(KernelOperations, ScheduleCalls),  # few boxes
     "boxes": Maker(BoxedOperations, ScheduleCalls),  # many inputs and steps suit them
     "tiles": Maker(TileOperations, TileCalls),  # whole schedules of bulk copies and clusters
+    "runs": Maker(RunOperations, RunCalls),  # the same without descriptions, and updates
 }
 
 
@@ -85,8 +88,9 @@ def make_script(seed: int, kind: str = "plain") -> tuple[Script, tuple[str, ...]
 
 
 def kind_of(seed: int) -> str:
-    """Half of all programs are of tiles."""
-    return "tiles" if random.Random(f"kind {seed}").random() < 0.5 else "boxes"
+    """Half of all programs are of tiles, some of runs."""
+    drawn = random.Random(f"kind {seed}").random()
+    return "tiles" if drawn < 0.5 else "runs" if drawn < 0.6 else "boxes"
 
 
 def report_of(seed: int, target: str, kind: str | None = None) -> Report:

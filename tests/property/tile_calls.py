@@ -28,14 +28,19 @@ STRAY_RATE = 0.2  # of schedules with other calls in between
 class TileCalls(ScheduleCalls):
     """Chooses one kind of schedule, and its numbers."""
 
+    load_op = "tma"
+
     def choose(self) -> None:
         self.boxes: list[TensorView] = []
         self.stored: list[TensorView] = []  # outputs that are boxes
         self.has_strays = self.chance(STRAY_RATE)
         self.fusion_rank = max(t.ndims() for t in self.lines.fusion.tensors())
         reduces = bool(self.whole_rows(reduced=True))
-        kinds = ["rows", "rows", "clusters"] if reduces else ["tiles", "tiles", "columns", "rows"]
-        self.attempt(getattr(self, f"schedule_{self.one_of(kinds)}"))
+        kind = self.one_of(self.kinds(reduces=reduces))
+        self.attempt(getattr(self, f"schedule_{kind}"))
+
+    def kinds(self, *, reduces: bool) -> list[str]:
+        return ["rows", "rows", "clusters"] if reduces else ["tiles", "tiles", "columns", "rows"]
 
     def stray(self) -> None:
         if self.has_strays and self.chance(0.3):
@@ -56,7 +61,7 @@ class TileCalls(ScheduleCalls):
         for source in list(self.lines.fusion.inputs()):
             if not self.is_boxable(source) or not self.chance(rate):
                 continue
-            name = self.assign(f"{self.name(source)}.cache_after(LoadStoreOpType.tma)")
+            name = self.assign(f"{self.name(source)}.cache_after(LoadStoreOpType.{self.load_op})")
             self.call(f"{name}.set_memory_type(MemoryType.shared)")
             self.boxes.append(self.lines.variables[name])
             if self.chance(0.4):
@@ -214,6 +219,9 @@ class TileCalls(ScheduleCalls):
         self.call(f"{name}.reorder({ {old: new for new, old in enumerate(order)} })")
         self.merge_outer(tensor, 3)
 
+    def width_of_columns(self) -> int:
+        return self.one_of([32, 64, 64])
+
     def schedule_columns(self) -> None:
         """[.., rows, columns] -> [rows, tiles of columns, tile]: a loop over the tiles."""
         self.load_boxes_of_inputs(0.9)
@@ -221,7 +229,7 @@ class TileCalls(ScheduleCalls):
         self.cache_some()
         reference = self.one_of(self.lines.fusion.outputs())
         need(reference.ndims() == self.fusion_rank)
-        tile = self.one_of([32, 64, 64])
+        tile = self.width_of_columns()
         others = self.others()
         for tensor in (*self.boxes, reference):
             self.merge_outer(tensor, 2)

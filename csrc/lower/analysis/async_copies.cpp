@@ -161,7 +161,8 @@ class StageMechanism final : public AsyncMechanism {
   }
 };
 
-/// The mechanism of a kind of copies; nullptr: they are synchronous.
+} // namespace
+
 const AsyncMechanism* mechanism_of(const Expr* expr) {
   static const CpAsyncMechanism cp_async;
   static const BulkLoadMechanism bulk_load;
@@ -171,8 +172,6 @@ const AsyncMechanism* mechanism_of(const Expr* expr) {
   const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
   return copy != nullptr && copy->op == cp_async.op() ? &cp_async : nullptr;
 }
-
-} // namespace
 
 const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr) {
   const AsyncMechanism* mechanism = mechanism_of(expr);

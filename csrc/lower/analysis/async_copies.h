@@ -54,6 +54,9 @@ class AsyncMechanism {
 /// on; nullptr: it does not, as everything on a target that cannot.
 [[nodiscard]] const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr);
 
+/// The same on a target that can.
+[[nodiscard]] const AsyncMechanism* mechanism_of(const Expr* expr);
+
 /// How the copies of circular buffers do whose stages are handed back: on every target, so that
 /// threads that load and threads that read are told apart.
 [[nodiscard]] const AsyncMechanism& stages_handed_back();

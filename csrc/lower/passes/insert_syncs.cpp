@@ -10,6 +10,7 @@
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/checked_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loading_threads.h"
 #include "lower/analysis/rewrite_elements.h"
@@ -179,7 +180,7 @@ class SyncInserter {
             continue; // ordered where it is loaded ahead
           }
           pending.insert(tensor);
-          if (const AsyncMechanism* mechanism = async_mechanism(kernel_, &statement)) {
+          if (const AsyncMechanism* mechanism = mechanism_at(statement, tensor)) {
             note_copy(under_way, mechanism, tensor);
           }
         }
@@ -193,14 +194,17 @@ class SyncInserter {
   bool begins_bulk_stores(const Expr& node, const Tensors& pending) {
     bool found = false;
     for_each_node({const_cast<Expr*>(&node)}, [&](const Expr& statement) {
-      if (statement.is_a<BulkStore>()) {
-        const Tensors& stored = reads_of(statement);
-        found = found || std::ranges::any_of(stored, [&](const TensorView* tensor) {
-                  return pending.contains(tensor);
-                });
-      }
+      const TensorView* stored = box_stored_by(kernel_, statement);
+      found = found || (stored != nullptr && pending.contains(stored));
     });
     return found;
+  }
+
+  /// How a statement that writes `tensor` copies while its thread goes on; nullptr: it does not.
+  [[nodiscard]] const AsyncMechanism* mechanism_at(
+      const Expr& statement, const TensorView* tensor) const {
+    return checks_copies(kernel_) ? mechanism_of(tensor->definition())
+                                  : async_mechanism(kernel_, &statement);
   }
 
   static void note_copy(

@@ -7,6 +7,7 @@
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/checked_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loading_threads.h"
 #include "lower/analysis/statement_facts.h"
@@ -71,7 +72,7 @@ class CircularLoopBuilder {
     }
     for (const TensorView* tensor : circular.tensors) {
       needs_barrier_ = needs_barrier_ || !hazards.after(tensor).empty();
-      const AsyncMechanism* mechanism = async_mechanism(kernel, tensor->definition());
+      const AsyncMechanism* mechanism = counted_mechanism(kernel, tensor->definition());
       if (mechanism != nullptr && std::ranges::find(mechanisms_, mechanism) == mechanisms_.end()) {
         mechanisms_.push_back(mechanism);
       }

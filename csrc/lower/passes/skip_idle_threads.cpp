@@ -9,6 +9,7 @@
 #include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "lower/analysis/checked_copies.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/index_forms.h"
@@ -70,6 +71,9 @@ class LoopTests {
       }
       for (const Scope* body : bodies_of(*expr)) {
         visit(*body, tests);
+      }
+      if (is_of_threads_ && counts_copies(*expr)) {
+        keep_common(tests);
       }
       for_each_write(*expr, [&](const TensorIndex& element) {
         if (temporary_.count(element.view()) == 0) {

@@ -5,6 +5,7 @@
 
 #include "ir/kernel_traits.h"
 #include "ir/scopes.h"
+#include "lower/analysis/checked_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/rewrite_elements.h"
 
@@ -13,11 +14,11 @@ namespace {
 
 using Tensors = std::set<const TensorView*>;
 
-Tensors stored_in(const Scope& scope) {
+Tensors stored_in(const Kernel& kernel, const Scope& scope) {
   Tensors tensors;
   for_each_node(scope, [&](const Expr& statement) {
-    if (statement.is_a<BulkStore>()) {
-      for_each_read(statement, [&](const TensorIndex& box) { tensors.insert(box.view()); });
+    if (const TensorView* box = box_stored_by(kernel, statement)) {
+      tensors.insert(box);
     }
   });
   return tensors;
@@ -38,10 +39,10 @@ bool needs_wait(const Expr& statement, const Tensors& under_way) {
 }
 
 /// Tensors of which boxes may be on their way out behind `scope`, if they are before it.
-Tensors left_by(const Scope& scope, Tensors under_way) {
+Tensors left_by(const Kernel& kernel, const Scope& scope, Tensors under_way) {
   for (Expr* node : scope) {
     if (const auto* loop = node->as<ForLoop>()) {
-      Tensors left = left_by(loop->body, under_way);
+      Tensors left = left_by(kernel, loop->body, under_way);
       if (surely_runs(*loop)) {
         under_way.clear();
       }
@@ -51,7 +52,7 @@ Tensors left_by(const Scope& scope, Tensors under_way) {
     if (needs_wait(*node, under_way)) {
       under_way.clear();
     }
-    under_way.merge(stored_in({node}));
+    under_way.merge(stored_in(kernel, {node}));
   }
   return under_way;
 }
@@ -67,18 +68,18 @@ class WaitInserter {
       if (auto* loop = node->as<ForLoop>()) {
         Tensors before = under_way;
         if (is_serial(*loop)) { // an iteration follows what the one before left
-          Tensors all = stored_in(loop->body);
+          Tensors all = stored_in(kernel_, loop->body);
           all.insert(under_way.begin(), under_way.end());
-          before.merge(left_by(loop->body, std::move(all)));
+          before.merge(left_by(kernel_, loop->body, std::move(all)));
         }
         run(loop->body, before);
-        under_way = left_by({node}, std::move(under_way));
+        under_way = left_by(kernel_, {node}, std::move(under_way));
       } else {
         if (needs_wait(*node, under_way)) {
           result.push_back(kernel_.make<BulkStoreWait>({.only_reads = true}));
           under_way.clear();
         }
-        under_way.merge(stored_in({node}));
+        under_way.merge(stored_in(kernel_, {node}));
       }
       result.push_back(node);
     }
@@ -92,7 +93,7 @@ class WaitInserter {
 } // namespace
 
 void wait_for_bulk_stores(Kernel& kernel) {
-  if (stored_in(kernel.body).empty()) {
+  if (stored_in(kernel, kernel.body).empty()) {
     return;
   }
   WaitInserter(kernel).run(kernel.body, {});
