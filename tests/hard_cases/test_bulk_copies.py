@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from bulk_copies import TMA, bind_box, bind_threads, loaded, stored, tile
+from bulk_copies import BULK, TMA, bind_box, bind_threads, loaded, stored, tile
 from cuda_kernels import has_nvrtc
 from hard_case import (
     BX,
@@ -37,6 +37,7 @@ from nvfuser_direct import (
     FusionDefinition,
     KernelExecutor,
     LoadStoreOp,
+    LoadStoreOpType,
     UserError,
 )
 
@@ -508,3 +509,35 @@ def test_boxes_begin_at_lines():
         fd.sched.inline_at(y, 1, selected_tensors=loads)
     allocations = [s for s in statements(lowered(fd.fusion)) if isinstance(s, Allocate)]
     assert sorted(str(a.address) for a in allocations if a.memory_type == SHARED) == ["0", "256"]
+
+
+def test_memory_of_boxes_is_that_of_no_other_tensor():
+    """A barrier of the block says nothing about a copy under way: its mbarrier does. What threads
+    copy shares its memory with a later tensor."""
+
+    def addresses(op: LoadStoreOpType) -> list[str]:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, 64], contiguity=True)
+            tensors = [x]
+            for _ in range(4):
+                tensors.append(fd.ops.neg(tensors[-1]))
+            y = tensors[-1]
+            fd.add_output(y)
+            a = x.cache_after(op)
+            a.axis(1).parallelize(BULK if op == TMA else TX)
+            for i, tensor in enumerate(tensors[1:]):
+                tensor.split(1, 4 if i % 2 else 8)  # other threads read than those that write
+                par(tensor, None, None, TX)
+            for tensor in (a, *tensors[1:-1]):
+                tensor.set_memory_type(SHARED)
+            a.inline_at(1)
+            fd.sched.inline_at(y, 1)
+        kernel = lowered(fd.fusion)
+        return [
+            str(s.address)
+            for s in statements(kernel)
+            if isinstance(s, Allocate) and s.memory_type == SHARED
+        ]
+
+    assert len(set(addresses(TMA))) == 4
+    assert len(set(addresses(LoadStoreOpType.set))) == 2

@@ -418,6 +418,13 @@ def test_a_block_sends_one_message_to_each_other() -> None:
     assert words_of_messages(moments(8, 1024)) == [4, 4]
 
 
+def test_one_block_of_a_cluster_writes_the_result():
+    """All blocks have it."""
+    text = cuda_text(row_reduction("sum", 8, 256).fusion)
+    store = next(i for i, line in enumerate(text.splitlines()) if "T1[block_y] = " in line)
+    assert text.splitlines()[store - 1].strip() == "if (block_x == 0 && thread_x == 0) {"
+
+
 def test_scratch_of_a_cluster_lies_over_nothing():
     """Other blocks write there while this one is elsewhere."""
     kernel = lowered(softmax(8, 256, power="exp2").fusion)

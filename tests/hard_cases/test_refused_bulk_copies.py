@@ -151,6 +151,35 @@ def test_parts_of_a_split_with_remainder_are_refused():
         lowered(fd.fusion)
 
 
+@pytest.mark.parametrize("is_split", [False, True])
+def test_merged_axes_with_gaps_between_are_refused(target, is_split):
+    """A split that divides may stand between: then the merge counts boxes only."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 16, 32], contiguity=[False, False, True])
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        a = x.cache_after(TMA)
+        a.set_memory_type(SHARED)
+        for tensor in (a, y):
+            if is_split:
+                tensor.split(1, 8)
+                tensor.merge(0, 1)
+            else:
+                tensor.merge(0, 1)
+                tensor.split(0, 8)
+            par(tensor, BX)
+        bind_box(a)
+        par(y, None, None, TX)
+        fd.sched.inline_at(y, 1, selected_tensors=[a])
+    if not is_split:
+        assert refusal(fd.fusion).startswith(
+            "A box has an axis whose parts do not follow each other in memory"
+        )
+        return
+    x = numbers(5, 20, 36, device=target)[:, :16, :32]
+    assert torch.equal(run(fd, x)[0], -x)
+
+
 # -- by a launch --
 
 
