@@ -194,7 +194,8 @@ class Verifier {
   // ---- Fences -----------------------------------------------------------------------------------
 
   /// A bulk copy sees values that threads wrote only if they passed a fence after it. Writes of one
-  /// iteration of a loop that a copy of the next one reads are not checked.
+  /// iteration of a loop that a copy of the next one reads are not checked, nor circular buffers,
+  /// which have such writes behind the fence of an iteration.
   void check_fences() {
     const bool has_fences = std::ranges::any_of(
         kernel_.passes, [](const PassRecord& pass) { return pass.name == "insert_syncs"; });
@@ -215,7 +216,8 @@ class Verifier {
       if (bodies_of(statement).empty() && !loads_box(kernel_, statement)) {
         for (const Val* out : statement.outputs()) {
           const TensorIndex* element = as_element(out);
-          if (element != nullptr && element->view()->memory_type() == MemoryType::Shared) {
+          if (element != nullptr && element->view()->memory_type() == MemoryType::Shared &&
+              circular_loop_of(kernel_, element->view()) == nullptr) {
             unfenced.insert(element->view());
           }
         }

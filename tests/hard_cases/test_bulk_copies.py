@@ -39,7 +39,9 @@ from nvfuser_direct import (
     LoadStoreOp,
     LoadStoreOpType,
     UserError,
+    _core,
 )
+from nvfuser_direct._core.internal import find_violations
 
 pytestmark = pytest.mark.sanitize
 
@@ -325,6 +327,33 @@ def test_stores_of_a_serial_loop(target):
     waits = [s.only_reads for s in statements(lowered(fd.fusion)) if isinstance(s, BulkStoreWait)]
     assert waits == [True, False]
     check(fd, target, [((m, n),) for m in (1, 5) for n in (4, 64, 300)], lambda x: -x)
+
+
+@pytest.mark.parametrize(("stages", "prefetch"), [(2, 1), (3, 2), (3, 1), (4, 2), (2, 0)])
+def test_stores_of_stages_that_threads_load(target, stages, prefetch):
+    """A fence stands before the barrier of each iteration, behind the loads that it is about."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        y = fd.ops.set(x)
+        fd.add_output(y)
+        s = y.cache_before(TMA)
+        s.set_memory_type(SHARED)
+        bind_box(y, 1)
+        par(s, None, TX)
+        fd.sched.inline_at(y, 1, selected_tensors=[s])
+        s.circular_buffer(stages, prefetch)
+    kernel = lowered(fd.fusion)
+    assert find_violations(kernel) == []
+    kinds = (BlockSync, BulkStore, FenceAsyncProxy)
+    names = [type(s) for s in statements(kernel) if isinstance(s, kinds)]
+    store = names.index(BulkStore)
+    assert names[store - 2 : store] == [FenceAsyncProxy, BlockSync]
+
+    def run() -> None:
+        check(fd, target, [((m, 64),) for m in (1, 2, 3, 9)], lambda x: x)
+
+    run()
+    _core.call_with_options(run, ["kernel_debug"], [])  # a processor finds no race
 
 
 # -- circular buffers --

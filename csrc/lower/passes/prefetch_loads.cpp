@@ -7,6 +7,7 @@
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/checked_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loading_threads.h"
@@ -50,6 +51,15 @@ void append(Scope& scope, const Scope& more) {
   scope.insert(scope.end(), more.begin(), more.end());
 }
 
+/// Whether bulk copies store what threads write to a buffer.
+bool is_stored_in_boxes(const Kernel& kernel, const TensorView* buffer) {
+  return !is_bulk_copy(buffer->definition()) &&
+         std::ranges::any_of(buffer->consumers(), [&](const TensorView* out) {
+           return is_bulk_copy(out->definition()) &&
+                  (is_bulk_instruction(kernel, out) || checks_copies(kernel));
+         });
+}
+
 /// The parts of one loop.
 class CircularLoopBuilder {
  public:
@@ -72,6 +82,7 @@ class CircularLoopBuilder {
     }
     for (const TensorView* tensor : circular.tensors) {
       needs_barrier_ = needs_barrier_ || !hazards.after(tensor).empty();
+      needs_fence_ = needs_fence_ || is_stored_in_boxes(kernel, tensor);
       const AsyncMechanism* mechanism = counted_mechanism(kernel, tensor->definition());
       if (mechanism != nullptr && std::ranges::find(mechanisms_, mechanism) == mechanisms_.end()) {
         mechanisms_.push_back(mechanism);
@@ -225,6 +236,9 @@ class CircularLoopBuilder {
   }
 
   void append_barrier(Scope& scope) {
+    if (needs_fence_) {
+      scope.push_back(kernel_.make<FenceAsyncProxy>({}));
+    }
     if (needs_barrier_) {
       scope.push_back(kernel_.make<BlockSync>({.war_sync = false}));
     }
@@ -243,6 +257,7 @@ class CircularLoopBuilder {
           ? 0
           : circular_.first_loads();
   bool needs_barrier_ = false;
+  bool needs_fence_ = false;
   std::vector<const AsyncMechanism*> mechanisms_; // of the asynchronous copies among them
   bool has_epilog_ = false;
 };

@@ -12,7 +12,8 @@ namespace nvfuser {
 /// other threads loaded; a load that overwrites what the iteration before has read comes after it,
 /// a load that overwrites what is older may come before it. Asynchronous copies are committed once
 /// per iteration, loaded or not, so that counting groups says which have arrived, and each thread
-/// waits for its own before the barrier.
+/// waits for its own before the barrier. If bulk copies store the buffer, a fence of the async proxy
+/// stands there as well.
 /// Loads beyond the last iteration: from global memory they are under the range tests of their
 /// iteration; if a producer lies elsewhere, the last iterations are a loop of their own without
 /// loads (Epilog).
