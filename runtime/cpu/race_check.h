@@ -52,6 +52,14 @@ struct RaceTags {
       : name(buffer), tags(memory.tags + offset), element_bytes(bytes) {}
 };
 
+/// Stages of circular buffers of a block, counted since it began.
+struct RaceStages {
+  long long loaded;
+  long long arrived; // that threads which compute have waited for
+  long long handed_back;
+  long long free; // that the loading thread knows to have been handed back
+};
+
 /// Threads are numbered through all blocks of a cluster. Its blocks run one after the other between
 /// two of its barriers, so that the barriers of all blocks have one order.
 struct RaceCheck {
@@ -65,12 +73,8 @@ struct RaceCheck {
   long long cluster_epoch; // the same, when the cluster met last
   int block;               // of the cluster
   int thread;              // of the block
-  // Stages of circular buffers, counted since the block began.
-  bool is_loading; // what follows is what the loading thread does
-  long long loaded;
-  long long arrived; // that threads which compute have waited for
-  long long handed_back;
-  long long free; // that the loading thread knows to have been handed back
+  bool is_loading;         // what follows is what the loading thread does
+  RaceStages* stages;      // of each block
 
   RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block, int blocks_of_cluster)
       : runtime(rt),
@@ -82,10 +86,7 @@ struct RaceCheck {
         block(0),
         thread(0),
         is_loading(false),
-        loaded(0),
-        arrived(0),
-        handed_back(0),
-        free(0) {}
+        stages(static_cast<RaceStages*>(__builtin_calloc(blocks_of_cluster, sizeof(RaceStages)))) {}
   /// No thread leaves while a bulk copy reads shared memory.
   ~RaceCheck() {
     for (int i = 0; i < all_threads; ++i) {
@@ -95,6 +96,7 @@ struct RaceCheck {
       }
     }
     __builtin_free(states);
+    __builtin_free(stages);
   }
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
@@ -106,24 +108,29 @@ struct RaceCheck {
     cluster_epoch = ++epoch;
   }
 
+  RaceStages& own_stages() {
+    return stages[block];
+  }
   void wait_empty(int keep_stages) {
-    const long long needed = loaded - keep_stages;
-    const long long known = needed < handed_back ? needed : handed_back;
-    free = free < known ? known : free;
+    RaceStages& own = own_stages();
+    const long long needed = own.loaded - keep_stages;
+    const long long known = needed < own.handed_back ? needed : own.handed_back;
+    own.free = own.free < known ? known : own.free;
   }
   void arrive_full() {
-    ++loaded;
+    ++own_stages().loaded;
   }
   void wait_full() {
-    arrived += arrived < loaded;
+    RaceStages& own = own_stages();
+    own.arrived += own.arrived < own.loaded;
   }
   void arrive_empty() {
-    ++handed_back;
+    ++own_stages().handed_back;
   }
 
   /// Number of the loading thread, which no other one has.
   int loader() const {
-    return threads;
+    return all_threads;
   }
   /// The loading thread must not overwrite a byte before its stage is handed back, and other
   /// threads must not read it before its load has arrived. Returns whether nothing else is to be
@@ -131,16 +138,16 @@ struct RaceCheck {
   bool pass_load(const RaceTags& buffer, nvfuser_index_t index, int byte, const char* verb) {
     RaceTag& tag = buffer.tags[index * buffer.element_bytes + byte];
     if (is_loading) {
-      if (tag.handed_with > free) {
+      if (tag.handed_with > own_stages().free) {
         report(buffer, index, byte, kSeveral, "overwrites");
       }
-      tag.load = loaded + 1;
+      tag.load = own_stages().loaded + 1;
       return true;
     }
-    if (tag.load > arrived) {
+    if (tag.load > own_stages().arrived) {
       report(buffer, index, byte, loader(), verb);
     }
-    tag.handed_with = handed_back + 1;
+    tag.handed_with = own_stages().handed_back + 1;
     return false;
   }
 

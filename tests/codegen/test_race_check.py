@@ -19,6 +19,7 @@ from nvfuser_direct import (
     LoadStoreOpType,
     MemoryType,
     ParallelType,
+    Pipelined,
 )
 
 SCHEDULES = Path(__file__).resolve().parents[2] / "examples" / "schedules"
@@ -71,6 +72,27 @@ def rows_of_other_threads() -> FusionDefinition:
         y.axis(1).parallelize(ParallelType.block_x)
         row.inline_at(1)
         fd.sched.warp_specialize(row, 4, 2, ParallelType.block_x)
+    return fd
+
+
+def rows_of_clusters() -> FusionDefinition:
+    """Rows that each block of a cluster loads ahead, in stages that its readers hand back."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 64], contiguity=True)
+        y = fd.ops.sum(x, [1])
+        fd.add_output(y)
+        row = x.cache_after(LoadStoreOpType.tma)
+        row.set_memory_type(MemoryType.shared)
+        for tensor in (row, y):
+            tensor.split(1, 32)
+            tensor.split(0, 4, inner_split=False)  # [clusters, rows, blocks, 32]
+            tensor.axis(0).parallelize(ParallelType.grid_y)
+            tensor.axis(2).parallelize(ParallelType.grid_x)
+            tensor.axis(2).set_clustered_blocks()
+        row.axis(3).parallelize(ParallelType.tma)
+        y.axis(3).parallelize(ParallelType.block_x)
+        fd.sched.inline_at(y, 2, selected_tensors=[row])
+        row.circular_buffer(4, 3, Pipelined(uses_mbarrier_for_war=True))
     return fd
 
 
@@ -149,4 +171,14 @@ def test_a_wrong_stage_is_found(tmp_path: Path) -> None:
     assert len(stage.findall(source)) == 1
     text = stage.sub(r"(\1 + 1) % 4", source)
     found = races_of(rows_of_other_threads(), text, tmp_path)
+    assert "Threads race on shared memory" in found
+
+
+def test_each_block_of_a_cluster_has_stages_of_its_own(tmp_path: Path) -> None:
+    """Between two barriers of the cluster its blocks run one after the other."""
+    source = source_with_checks(rows_of_clusters())
+    assert OF_CLUSTER in source
+    assert races_of(rows_of_clusters(), source, tmp_path) == ""
+    text = source.replace("race.wait_full();", "")
+    found = races_of(rows_of_clusters(), text, tmp_path)
     assert "Threads race on shared memory" in found

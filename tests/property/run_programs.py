@@ -35,7 +35,8 @@ class RunOperations(TileOperations):
     def finish(self) -> None:
         if not self.updates:
             return
-        found = [v for v in self.values if v.shape == self.shape and v.is_whole and v.is_number]
+        fits = [v for v in self.values if v.shape == self.shape and v.is_whole and v.is_number]
+        found = [v for v in fits if v.is_finite]  # no integer is infinite
         stored = found[-1] if found else self.new_input(D.Int32, list(self.shape))
         if stored.dtype not in INTEGERS or stored.tensor.is_fusion_input():
             dtype = self.one_of(list(INTEGERS))
