@@ -13,14 +13,16 @@ namespace nvfuser {
 /// a load that overwrites what is older may come before it. Asynchronous copies are committed once
 /// per iteration, loaded or not, so that counting groups says which have arrived, and each thread
 /// waits for its own before the barrier. If bulk copies store the buffer, a fence of the async
-/// proxy stands there as well. Loads beyond the last iteration: from global memory they are under
-/// the range tests of their iteration; if a producer lies elsewhere, the last iterations are a loop
-/// of their own without loads (Epilog). Loops whose readers hand stages back have no such barrier:
-/// the statements around loads and reads say what they wait for (ir/kernel_nodes.h), and there are
-/// as many loads as iterations. Where threads that only load are threads of their own, an iteration
-/// stands behind its own loads here; separate_roles takes the loads out. Requires: the loop nest,
-/// with stages in storage and indices; no barriers yet. Ensures:  no other pass has to order the
-/// accesses of a circular buffer within its loop; no copy
+/// proxy stands there as well.
+/// Loads beyond the last iteration: from global memory they are under the range tests of their
+/// iteration; if a producer lies elsewhere, the last iterations are a loop of their own without
+/// loads (Epilog).
+/// Loops whose readers hand stages back have no such barrier: the statements around loads and reads
+/// say what they wait for (ir/kernel_nodes.h), and there are as many loads as iterations. Where
+/// threads that only load are threads of their own, an iteration stands behind its own loads here;
+/// separate_roles takes the loads out.
+/// Requires: the loop nest, with stages in storage and indices; no barriers yet.
+/// Ensures:  no other pass has to order the accesses of a circular buffer within its loop; no copy
 ///           is under way after it.
 std::optional<Refusal> prefetch_loads(Kernel& kernel);
 
