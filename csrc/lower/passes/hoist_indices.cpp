@@ -26,7 +26,8 @@ struct Candidate {
   int uses = 0;             // by statements, and by larger candidates
   bool is_repeated = false; // some use is in a loop inside of `place`
   bool is_named = false;
-  int cost = 0; // operations, those of named parts not counted
+  bool is_declared_around = false; // its name is that of a place around
+  int cost = 0;                    // operations, those of named parts not counted
   std::vector<Candidate*> parts;
 };
 
@@ -322,12 +323,32 @@ class IndexHoister {
   /// of a loop, which compilers do themselves, more.
   void decide(Candidate& candidate) {
     constexpr int kShared = 2;
+    if (has_name_around(candidate)) {
+      candidate.is_named = true;
+      candidate.is_declared_around = true;
+      return;
+    }
     candidate.cost = cost_of(candidate.val);
     for (const Candidate* part : candidate.parts) {
       candidate.cost += part->is_named ? 0 : part->cost;
     }
     candidate.is_named = (candidate.uses > 1 && candidate.cost >= kShared) ||
                          (candidate.is_repeated && candidate.cost >= kMoved);
+  }
+
+  /// Whether a place around has declared the same for an earlier use, one before a loop over
+  /// threads.
+  bool has_name_around(const Candidate& candidate) const {
+    for (const Place* at = candidate.place->outer; at != nullptr; at = at->outer) {
+      const auto there = candidate_of_.find(at);
+      if (there != candidate_of_.end()) {
+        const auto found = there->second.find(candidate.val);
+        if (found != there->second.end() && found->second->is_named) { // decided: it comes before
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /// A function of several branches keeps a loop from being made for vectors.
@@ -339,7 +360,7 @@ class IndexHoister {
   void declare() {
     std::unordered_map<const Place*, std::unordered_map<const Expr*, Scope>> declarations;
     for (const Candidate& candidate : candidates_) {
-      if (candidate.is_named) {
+      if (candidate.is_named && !candidate.is_declared_around) {
         declarations[candidate.place][candidate.before].push_back(candidate.val->definition());
       }
     }
