@@ -93,10 +93,16 @@ dim : int
 void bind_reshapes(OpModule& m) {
   m.def(
       "reshape",
-      [](TensorView* arg, const ShapeArg& new_shape) {
-        return ops::reshape(arg, new_shape.sizes());
+      [](TensorView* arg, const ShapeArg& new_shape,
+         const std::optional<std::vector<std::string>>& steps) {
+        if (!steps.has_value()) {
+          return ops::reshape(arg, new_shape.sizes());
+        }
+        std::vector<ops::ReshapeStep> walk;
+        std::ranges::transform(*steps, std::back_inserter(walk), ops::read_step);
+        return ops::reshape(arg, new_shape.sizes(), walk);
       },
-      "arg"_a, "new_shape"_a,
+      "arg"_a, "new_shape"_a, "steps"_a = nb::none(),
       R"(The elements in row-major order under a new shape.
 
 Parameters
@@ -105,6 +111,16 @@ arg : TensorView
     Operand.
 new_shape : list[int or Val]
     Shape of the result; one entry may be -1 and is then inferred.
+steps : list[str], optional
+    The merges and splits, as ``explain_reshape`` has them in ``transforms``, where it takes the
+    sizes of a run to find them. `new_shape` has the sizes that they make then. A run is refused in
+    which a split has a rest.
+
+Raises
+------
+UserError
+    If the numbers of elements differ whatever the sizes are, if more than one size is -1, or if
+    `steps` do not lead to `new_shape`.
 )");
   m.def(
       "reshape",

@@ -7,11 +7,6 @@ namespace nvfuser::python {
 namespace {
 
 using ops::ExplainedWalk;
-using ops::ReshapeStep;
-
-std::string call_of(const ReshapeStep& step) {
-  return ops::to_string(ops::ReshapeWalk{.squeezes = {}, .transforms = {step}, .broadcasts = {}});
-}
 
 ExplainedWalk explain_reshape(
     const std::vector<int64_t>& old_shape,
@@ -31,13 +26,7 @@ void bind_reshape_walk(nb::module_& m) {
           "Dimensions of size one that go: positions in the operand, ascending.")
       .def_prop_ro(
           "transforms",
-          [](const ExplainedWalk& self) {
-            std::vector<std::string> calls;
-            for (const ReshapeStep& step : self.walk.transforms) {
-              calls.push_back(call_of(step));
-            }
-            return calls;
-          },
+          [](const ExplainedWalk& self) { return ops::texts_of(self.walk.transforms); },
           "Merges and splits in their order, as \"merge(position)\" and \"split(position, "
           "factor)\"; each position counts after the squeezes and after the steps before it.")
       .def_prop_ro(

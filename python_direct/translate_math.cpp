@@ -1,4 +1,6 @@
 // Lines of arithmetic, shapes, reductions and creation.
+#include "ops/reshape.h"
+#include "ops/reshape_nodes.h"
 #include "translator.h"
 
 namespace nvfuser::python {
@@ -134,10 +136,17 @@ void PythonTranslator::handle(const SqueezeOp& op) {
 }
 
 void PythonTranslator::handle(const ReshapeOp& op) {
-  assign(
-      {op.out}, PythonCall("fd.ops.reshape")
-                    .arg(text_of(op.arg))
-                    .keyword("new_shape", text_of(sizes_of(op.out))));
+  PythonCall call("fd.ops.reshape");
+  call.arg(text_of(op.arg)).keyword("new_shape", text_of(sizes_of(op.out)));
+  const std::vector<ops::ReshapeStep> steps = ops::steps_of(op);
+  if (!steps.empty() && !ops::follows_from_sizes(op)) {
+    std::vector<std::string> texts = ops::texts_of(steps);
+    for (std::string& text : texts) {
+      text = "\"" + text + "\"";
+    }
+    call.keyword("steps", python_list(texts));
+  }
+  assign({op.out}, call);
 }
 
 void PythonTranslator::handle(const ExpandOp& op) {

@@ -4,13 +4,12 @@
 #include <numeric>
 
 #include "ir/pointwise.h"
+#include "ir/sampled_sizes.h"
 #include "ir/scalar.h"
-#include "ir/shape_exprs.h"
 #include "ops/cast.h"
 #include "ops/create.h"
 #include "ops/operands.h"
 #include "ops/reshape_nodes.h"
-#include "ops/reshape_walk.h"
 #include "ops/shape.h"
 
 namespace nvfuser::ops {
@@ -203,6 +202,53 @@ std::vector<WalkDim> walk_dims(const TensorView* arg, SizeTable& table) {
   return dims;
 }
 
+/// Whether the axes themselves are undecided: which of them go depends on what they become.
+bool has_symbolic_axis(const TensorView* arg) {
+  const IterDomains axes = shape_axes(arg);
+  return std::ranges::any_of(axes, &IterDomain::is_symbolic_axis);
+}
+
+void check_steps(
+    const TensorView* arg,
+    const std::vector<Val*>& new_shape,
+    const std::vector<ReshapeStep>& steps) {
+  const std::optional<int64_t> rank = rank_after(arg->rank(), steps);
+  if (rank == std::ssize(new_shape)) {
+    return;
+  }
+  const ReshapeWalk walk{.squeezes = {}, .transforms = steps, .broadcasts = {}};
+  throw UserError(
+      {.headline = "The steps of a reshape do not lead to its shape",
+       .node = describe(arg),
+       .expected =
+           {"merges and splits from ", arg->rank(), " to ", new_shape.size(), " dimensions"},
+       .found = {to_string(walk), ", for the shape ", shape_text(new_shape)},
+       .fix = "take the steps from explain_reshape(old_shape, new_shape).transforms"});
+}
+
+/// Let an axis that steps made have the constant that the caller knows its size to be, which a
+/// launch checks. The other sizes are those that the steps make.
+void set_sizes_of_steps(TensorView* out, const std::vector<Val*>& new_shape) {
+  SampledSizes samples;
+  for (size_t i = 0; i < new_shape.size(); ++i) {
+    IterDomain* axis = out->logical()[i];
+    Val* size = new_shape[i];
+    const bool is_known = axis->definition() != nullptr && !axis->extent()->is_const_int() &&
+                          size->is_const_int() && as_int(size->value()) > 0;
+    if (!is_known && samples.of(size) != samples.of(axis->maybe_expanded_extent())) {
+      throw UserError(
+          {.headline = "The steps of a reshape do not make the sizes of its shape",
+           .node = describe(out),
+           .expected = {axis->maybe_expanded_extent()->to_inline_string(), " for dimension ", i},
+           .found = {size->to_inline_string()},
+           .fix = "give the sizes that the steps make, or no steps"});
+    }
+    if (is_known) {
+      axis->assign_extents(as_extent(size), nullptr);
+    }
+  }
+}
+
 /// The new sizes of the old spelling. A dimension that the walk between the two lists leaves as it
 /// is has the operand's own size; the others have the sizes listed, so that an operand of another
 /// size has another number of elements.
@@ -267,11 +313,7 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& sizes) {
     const bool may_have_zero = !is_static && product_of(wanted.sizes).constant != 0;
     return may_have_zero ? reshape_dynamic(arg, new_shape, wanted) : reshape_empty(arg, new_shape);
   }
-  const IterDomains axes = shape_axes(arg);
-  const bool is_undecided = // the axes themselves are; which of them go depends on what they become
-      !is_static && std::any_of(axes.begin(), axes.end(), [](const IterDomain* axis) {
-        return axis->is_symbolic_axis();
-      });
+  const bool is_undecided = !is_static && has_symbolic_axis(arg);
   if (wanted.inferred.has_value()) {
     const std::optional<SizeProduct> rest = divide(old_count, product_of(wanted.sizes));
     if (!rest.has_value() && !is_static) {
@@ -297,6 +339,40 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& sizes) {
     return reshape_dynamic(arg, new_shape, wanted);
   }
   return apply_walk(arg, *walk, new_shape);
+}
+
+TensorView* reshape(
+    TensorView* arg, const std::vector<Val*>& new_shape, const std::vector<ReshapeStep>& steps) {
+  fusion_for({arg});
+  fusion_for(new_shape);
+  check_operand(arg);
+  check_steps(arg, new_shape, steps);
+  const std::vector<Val*> sizes = whole_sizes(new_shape);
+  TensorView* result =
+      apply_walk(arg, {.squeezes = {}, .transforms = steps, .broadcasts = {}}, sizes);
+  TensorView* out = result == arg ? set(arg) : result;
+  set_sizes_of_steps(out, sizes);
+  return out;
+}
+
+bool follows_from_sizes(const ReshapeOp& op) {
+  SizeTable table;
+  const std::vector<WalkDim> old_dims = walk_dims(op.arg, table);
+  std::vector<SizeProduct> old_sizes;
+  for (const WalkDim& dim : old_dims) {
+    old_sizes.push_back(dim.size);
+  }
+  std::vector<SizeProduct> new_sizes;
+  for (const Val* size : op.out->shape()) {
+    new_sizes.push_back(table.product_of(size));
+  }
+  const SizeProduct count = product_of(old_sizes);
+  if (count.constant == 0 || count != product_of(new_sizes) || old_sizes == new_sizes ||
+      (!count.is_constant() && has_symbolic_axis(op.arg))) {
+    return false;
+  }
+  const ReshapeWalk made{.squeezes = {}, .transforms = steps_of(op), .broadcasts = {}};
+  return walk_reshape(old_dims, new_sizes) == made;
 }
 
 TensorView* reshape(

@@ -11,11 +11,21 @@
 #pragma once
 
 #include "ir/fusion.h"
+#include "ir/shape_exprs.h"
+#include "ops/reshape_walk.h"
 
 namespace nvfuser::ops {
 
 /// `arg` under the sizes `new_shape`; one of them may be the constant -1.
 TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape);
+
+/// The merges and splits are `steps`, for sizes of a run of which it is known that the splits leave
+/// no rest. `new_shape`: the sizes that come out.
+///   [n] -> [16, ceilDiv(n, 16)] by split(0, 16)
+TensorView* reshape(
+    TensorView* arg, const std::vector<Val*>& new_shape, const std::vector<ReshapeStep>& steps);
+/// Whether a reshape of the operand to the sizes of the result, without steps, makes those of `op`.
+[[nodiscard]] bool follows_from_sizes(const ReshapeOp& op);
 
 /// Old spelling: `original_shape` repeats the sizes of `arg`, and both lists say which dimensions
 /// are kept. The others have the sizes listed: another operand has another number of elements.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/domain_exprs.h"
-#include "ir/shape_exprs.h"
 #include "ops/operands.h"
 #include "ops/reduce.h"
 #include "ops/shape.h"
@@ -136,6 +135,41 @@ TensorView* apply_walk(
     result = transform(result, walk.transforms, sizes);
   }
   return broadcast(result, is_new);
+}
+
+std::vector<ReshapeStep> steps_of(const ReshapeOp& op) {
+  std::vector<Expr*> transforms = exprs_between(op.out->maybe_root(), op.out->logical());
+  IterDomains working = op.out->maybe_root();
+  std::vector<ReshapeStep> steps;
+  while (!transforms.empty()) { // the leftmost dimension that changes is next
+    for (size_t position = 0;; ++position) {
+      const auto next = std::ranges::find_if(transforms, [&](const Expr* expr) {
+        const auto* merge = expr->as<Merge>();
+        return expr->input(0) == working.at(position) &&
+               (merge == nullptr || merge->inner == working.at(position + 1));
+      });
+      if (next == transforms.end()) {
+        continue;
+      }
+      const auto at = working.begin() + static_cast<std::ptrdiff_t>(position);
+      ReshapeStep step{.position = static_cast<int64_t>(position)};
+      if (const auto* merge = (*next)->as<Merge>()) {
+        *at = merge->out;
+        working.erase(at + 1);
+      } else {
+        const auto* split = (*next)->as<Split>();
+        step.kind =
+            split->inner_split ? ReshapeStep::Kind::InnerSplit : ReshapeStep::Kind::OuterSplit;
+        step.factor = as_int(split->factor->value());
+        *at = split->inner;
+        working.insert(at, split->outer);
+      }
+      steps.push_back(step);
+      transforms.erase(next);
+      break;
+    }
+  }
+  return steps;
 }
 
 std::vector<int64_t> kept_dims(size_t old_rank, const ReshapeWalk& walk) {

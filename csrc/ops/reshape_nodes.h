@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/fusion.h"
+#include "ir/shape_exprs.h"
 #include "ops/reshape_walk.h"
 
 namespace nvfuser::ops {
@@ -13,6 +14,10 @@ namespace nvfuser::ops {
 /// `new_shape`: sizes of the result; an axis takes the given expression where it equals its own.
 [[nodiscard]] TensorView* apply_walk(
     TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape);
+
+/// The merges and splits of a reshape, in the order in which a walk makes them. Empty: it is
+/// dynamic.
+[[nodiscard]] std::vector<ReshapeStep> steps_of(const ReshapeOp& op);
 
 /// [.., n, ..] -> [.., n / factor, factor, ..]. Requires: `factor` divides the dimension.
 [[nodiscard]] TensorView* split_dim(TensorView* arg, int64_t position, int64_t factor);

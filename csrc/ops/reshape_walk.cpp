@@ -1,6 +1,7 @@
 #include "ops/reshape_walk.h"
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
 
 #include "base/errors.h"
@@ -262,6 +263,50 @@ std::string to_string(const ReshapeWalk& walk) {
     add(call_text("broadcast", {dim}));
   }
   return out.empty() ? "identity" : out;
+}
+
+std::vector<std::string> texts_of(const std::vector<ReshapeStep>& steps) {
+  std::vector<std::string> texts;
+  std::ranges::transform(steps, std::back_inserter(texts), step_text);
+  return texts;
+}
+
+ReshapeStep read_step(const std::string& text) {
+  const auto number_after = [&](char mark) {
+    int64_t number = 0;
+    const size_t at = text.find(mark);
+    if (at != std::string::npos) {
+      std::from_chars(text.data() + at + 1, text.data() + text.size(), number);
+    }
+    return number;
+  };
+  using Kind = ReshapeStep::Kind;
+  for (const Kind kind : {Kind::Merge, Kind::OuterSplit, Kind::InnerSplit}) {
+    const int64_t factor = kind == Kind::Merge ? 0 : number_after(' ');
+    const ReshapeStep step{.kind = kind, .position = number_after('('), .factor = factor};
+    if (step_text(step) == text) {
+      return step;
+    }
+  }
+  throw UserError(
+      {.headline = {"\"", text, "\" is no step of a reshape"},
+       .node = {"reshape"},
+       .expected = {"\"merge(position)\", \"split(position, factor)\" or "
+                    "\"inner_split(position, factor)\""},
+       .found = {"\"", text, "\""},
+       .fix = {"take the steps from explain_reshape(old_shape, new_shape).transforms"}});
+}
+
+std::optional<int64_t> rank_after(int64_t rank, const std::vector<ReshapeStep>& steps) {
+  for (const ReshapeStep& step : steps) {
+    const bool is_merge = step.kind == ReshapeStep::Kind::Merge;
+    const bool is_there = step.position >= 0 && step.position + (is_merge ? 1 : 0) < rank;
+    if (!is_there || (!is_merge && step.factor < 1)) {
+      return std::nullopt;
+    }
+    rank += is_merge ? -1 : 1;
+  }
+  return rank;
 }
 
 std::optional<ReshapeWalk> walk_reshape(

@@ -55,6 +55,16 @@ struct ReshapeWalk {
 /// "squeeze(3), merge(0), split(1, 2), broadcast(1)"; "identity".
 [[nodiscard]] std::string to_string(const ReshapeWalk& walk);
 
+/// Each step as "split(1, 2)".
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<ReshapeStep>& steps);
+/// "split(1, 2)" as a step. Throws UserError for a text that `to_string` does not write.
+[[nodiscard]] ReshapeStep read_step(const std::string& text);
+
+/// Number of dimensions after `steps` on `rank` of them; none: a step names one that is not there,
+/// or splits into parts of no element.
+[[nodiscard]] std::optional<int64_t> rank_after(
+    int64_t rank, const std::vector<ReshapeStep>& steps);
+
 /// The rules of the walk, in the order in which they are tried.
 enum class WalkRule : uint8_t {
   Absorb,   // the next dimension is an ordinary one, which no dimension of the result takes

@@ -61,17 +61,11 @@ bool fits(const ReshapeForm& form, const ReshapeOp& op) {
   const auto is_below = [](const std::vector<int64_t>& dims, int64_t rank) {
     return std::ranges::all_of(dims, [&](int64_t dim) { return 0 <= dim && dim < rank; });
   };
-  int64_t rank = op.arg->rank() - count(form.walk.squeezes);
-  for (const ops::ReshapeStep& step : form.walk.transforms) {
-    const bool is_merge = step.kind == ops::ReshapeStep::Kind::Merge;
-    if (step.position < 0 || step.position + (is_merge ? 1 : 0) >= rank) {
-      return false;
-    }
-    rank += is_merge ? -1 : 1;
-  }
+  const std::optional<int64_t> rank =
+      ops::rank_after(op.arg->rank() - count(form.walk.squeezes), form.walk.transforms);
   return is_below(form.walk.squeezes, op.arg->rank()) &&
-         is_below(form.walk.broadcasts, op.out->rank()) &&
-         rank + count(form.walk.broadcasts) == op.out->rank();
+         is_below(form.walk.broadcasts, op.out->rank()) && rank.has_value() &&
+         *rank + count(form.walk.broadcasts) == op.out->rank();
 }
 
 class Rewriter {

@@ -1,5 +1,6 @@
 #include "lower/statements/size_conditions.h"
 
+#include "ir/sampled_sizes.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
 
@@ -33,6 +34,62 @@ bool is_clipped(const Val* stop, const Val* start, const Val* size) {
   }
   const BinaryOp* max = computed_by(stop, BinaryOpType::Max);
   return max != nullptr && is_clipped(max->lhs, start, size) && is_clipped(max->rhs, start, size);
+}
+
+/// A constant that divides a size in all runs, as far as it shows.
+int64_t known_divisor(const Val* size) {
+  if (size->is_const_int()) {
+    return as_int(size->value());
+  }
+  if (const BinaryOp* product = computed_by(size, BinaryOpType::Mul)) {
+    int64_t divisor = 1;
+    const bool is_too_large =
+        __builtin_mul_overflow(known_divisor(product->lhs), known_divisor(product->rhs), &divisor);
+    return is_too_large ? 1 : divisor;
+  }
+  for (const BinaryOpType op : {BinaryOpType::CeilDiv, BinaryOpType::Div}) {
+    const BinaryOp* quotient = computed_by(size, op);
+    if (quotient != nullptr && quotient->rhs->is_const_int() && !quotient->rhs->is_zero()) {
+      const int64_t whole = known_divisor(quotient->lhs);
+      const int64_t factor = as_int(quotient->rhs->value());
+      return whole % factor == 0 ? whole / factor : 1;
+    }
+  }
+  return 1;
+}
+
+/// The sizes of a merge or a split: whole = outer * inner.
+struct ProductSizes {
+  Val* whole = nullptr;
+  Val* outer = nullptr;
+  Val* inner = nullptr;
+  const Val* factor = nullptr; // of a split, whose other size is a quotient, maybe with a rest
+};
+
+ProductSizes sizes_of(const Expr* transform) {
+  if (const auto* merge = transform->as<Merge>()) {
+    return {
+        .whole = merge->out->extent(),
+        .outer = merge->outer->extent(),
+        .inner = merge->inner->extent()};
+  }
+  const auto* split = transform->as<Split>();
+  return {
+      .whole = split->in->extent(),
+      .outer = split->outer->extent(),
+      .inner = split->inner->extent(),
+      .factor = split->factor};
+}
+
+/// Whether they are equal in all runs, as far as it shows.
+bool are_equal(const ProductSizes& sizes, SampledSizes& samples) {
+  const bool may_leave_rest =
+      sizes.factor != nullptr && known_divisor(sizes.whole) % as_int(sizes.factor->value()) != 0;
+  const std::optional<int64_t> outer = samples.of(sizes.outer);
+  const std::optional<int64_t> inner = samples.of(sizes.inner);
+  int64_t product = 0;
+  return !may_leave_rest && outer.has_value() && inner.has_value() &&
+         !__builtin_mul_overflow(*outer, *inner, &product) && samples.of(sizes.whole) == product;
 }
 
 } // namespace
@@ -75,10 +132,27 @@ void SizeConditions::require_positions(const TensorView* arg, int64_t dim, Val* 
        " that it does not have"});
 }
 
+void SizeConditions::require_exact_transforms(const TensorView* out) {
+  SampledSizes samples;
+  for (const Expr* transform : exprs_between(out->maybe_root(), out->logical())) {
+    const ProductSizes sizes = sizes_of(transform);
+    if (!are_equal(sizes, samples)) {
+      require(
+          scalar::eq(sizes.whole, scalar::mul(sizes.outer, sizes.inner)), out,
+          {"The reshape to ", out->to_string(),
+           " has another number of elements than its operand"});
+    }
+  }
+}
+
 void SizeConditions::require(Val* holds, const TensorView* tensor, const Part& headline) {
   if (!holds->is_true()) {
     kernel_.launch.conditions.push_back(size_condition(holds, headline, describe(tensor)));
   }
+}
+
+void require_sizes(const ReshapeOp& op, SizeConditions& conditions) {
+  conditions.require_exact_transforms(op.out);
 }
 
 void require_sizes(const SelectOp& op, SizeConditions& conditions) {

@@ -19,6 +19,8 @@ class SizeConditions {
   void require_at_most(const TensorView* small, const TensorView* large, int64_t except);
   /// Positions from `start` to `stop` along a dimension of `arg` are there, if any are taken.
   void require_positions(const TensorView* arg, int64_t dim, Val* start, Val* stop);
+  /// The transforms that reshape `out` neither leave nor add an element.
+  void require_exact_transforms(const TensorView* out);
 
  private:
   void require(Val* holds, const TensorView* tensor, const Part& headline);
@@ -26,6 +28,7 @@ class SizeConditions {
   Kernel& kernel_;
 };
 
+void require_sizes(const ReshapeOp& op, SizeConditions& conditions);
 void require_sizes(const SelectOp& op, SizeConditions& conditions);
 void require_sizes(const IndexSelectOp& op, SizeConditions& conditions);
 void require_sizes(const GatherOp& op, SizeConditions& conditions);

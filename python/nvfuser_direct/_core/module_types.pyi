@@ -2315,7 +2315,7 @@ class OpsModule:
 
     @overload
     @staticmethod
-    def reshape(arg: nvfuser_direct._core.TensorView, new_shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...]) -> nvfuser_direct._core.TensorView:
+    def reshape(arg: nvfuser_direct._core.TensorView, new_shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], steps: Sequence[str] | None = None) -> nvfuser_direct._core.TensorView:
         """
         The elements in row-major order under a new shape.
 
@@ -2325,6 +2325,16 @@ class OpsModule:
             Operand.
         new_shape : list[int or Val]
             Shape of the result; one entry may be -1 and is then inferred.
+        steps : list[str], optional
+            The merges and splits, as ``explain_reshape`` has them in ``transforms``, where it takes the
+            sizes of a run to find them. `new_shape` has the sizes that they make then. A run is refused in
+            which a split has a rest.
+
+        Raises
+        ------
+        UserError
+            If the numbers of elements differ whatever the sizes are, if more than one size is -1, or if
+            `steps` do not lead to `new_shape`.
         """
 
     @overload
