@@ -102,7 +102,7 @@ void bind_reshapes(OpModule& m) {
         std::ranges::transform(*steps, std::back_inserter(walk), ops::read_step);
         return ops::reshape(arg, new_shape.sizes(), walk);
       },
-      "arg"_a, "new_shape"_a, "steps"_a = nb::none(),
+      "arg"_a, "new_shape"_a, nb::kw_only(), "steps"_a = nb::none(),
       R"(The elements in row-major order under a new shape.
 
 Parameters

@@ -79,6 +79,10 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ["ops/resize.h:would_clip_ends"],
     ),
     (
+        "for printing a definition: `steps` of `reshape` in its text say it",
+        ["ops/reshape.h:follows_from_sizes"],
+    ),
+    (
         "operations do it: one that raises an error leaves no statements",
         ["ir/transaction.h:Transaction*", "ir/statement.h:Statement::is_taken_back"],
     ),

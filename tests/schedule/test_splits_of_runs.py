@@ -226,7 +226,7 @@ def test_a_printed_schedule_takes_the_place_of_the_automatic_one(target) -> None
         fd.execute([torch.randn(65, device=target)])
 
 
-# ---- Steps by hand ---------------------------------------------------------------------------------
+# ---- Steps by hand -------------------------------------------------------------------------------
 
 
 def test_steps_of_a_definition_are_taken() -> None:
@@ -239,6 +239,14 @@ def test_steps_of_a_definition_are_taken() -> None:
     data = torch.randn(4, 6)
     (out,) = evaluate(fd.fusion, [data])
     torch.testing.assert_close(out, data.reshape(3, 8), rtol=0, atol=0)
+
+
+def test_two_lists_are_the_shapes_of_older_programs() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 1])
+        fd.add_output(fd.ops.reshape(x, [1, 1], []))
+    (out,) = evaluate(fd.fusion, [torch.ones(1, 1)])
+    assert out.size() == ()
 
 
 @pytest.mark.parametrize(

@@ -2315,7 +2315,7 @@ class OpsModule:
 
     @overload
     @staticmethod
-    def reshape(arg: nvfuser_direct._core.TensorView, new_shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], steps: Sequence[str] | None = None) -> nvfuser_direct._core.TensorView:
+    def reshape(arg: nvfuser_direct._core.TensorView, new_shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], *, steps: Sequence[str] | None = None) -> nvfuser_direct._core.TensorView:
         """
         The elements in row-major order under a new shape.
 
