@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/val_graph.h"
 #include "ir/fusion.h"
 
 namespace nvfuser {
@@ -63,6 +64,16 @@ const TensorView* updated_input(const Val* output) {
   }
   const Storage storage = storage_of(static_cast<const TensorView*>(output));
   return storage.kind == StorageKind::Update ? storage.owner : nullptr;
+}
+
+bool updates_same_elements(
+    const ValGraph& exact, const TensorView* output, const TensorView* input) {
+  const auto is_same = [&](const IterDomain* written, const IterDomain* read) {
+    return exact.are_mapped(written, read) || (written->is_broadcast() && read->is_broadcast());
+  };
+  return std::ranges::equal(
+      TensorDomain::no_reductions(output->logical()), TensorDomain::no_reductions(input->logical()),
+      is_same);
 }
 
 bool copies_to_itself(const Expr& expr) {

@@ -10,6 +10,8 @@
 
 namespace nvfuser {
 
+class ValGraph;
+
 enum class StorageKind : uint8_t {
   Own,
   Overwritten, // the result of the one expression that reads the tensor overwrites it
@@ -35,6 +37,11 @@ struct Storage {
 
 /// The input that `output` is an update of; nullptr: it is none.
 [[nodiscard]] const TensorView* updated_input(const Val* output);
+
+/// Whether `output`, an update of `input`, is written over the elements of the input that have the
+/// same axes: a transpose has others. `exact`: the exact graph.
+[[nodiscard]] bool updates_same_elements(
+    const ValGraph& exact, const TensorView* output, const TensorView* input);
 
 /// Whether `expr` copies a tensor to the memory where it is: the copy that a scatter overwrites,
 /// where the scatter updates the input that is copied.

@@ -87,13 +87,18 @@ Answer ask_schedulers(
 Answer ask_about_whole(
     const schedule::FusionSummary& summary,
     const schedule::RunFacts& run,
+    bool may_be_views,
     const UnusableParams& unusable) {
   const bool is_for_library = std::ranges::any_of(
       summary.exprs(), [](const Expr* expr) { return schedule::is_for_library(expr); });
   Answer answer;
   for (const schedule::Scheduler& scheduler : schedule::schedulers()) {
+    const bool is_expr_eval = scheduler.type == SchedulerType::expr_eval;
+    if (is_expr_eval && !is_for_library && !may_be_views) {
+      continue;
+    }
     const bool takes = ask(scheduler, summary, run, unusable, answer);
-    if (takes && (scheduler.type != SchedulerType::expr_eval || !is_for_library)) {
+    if (takes && !(is_expr_eval && is_for_library)) {
       return answer;
     }
   }

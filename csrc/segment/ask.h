@@ -15,7 +15,7 @@ struct GroupTraits {
   bool has_reduction = false;
   bool has_resize = false;
   bool has_order = false;     // scans or scatters
-  bool reads_updated = false; // an argument that some segment writes in place
+  bool reads_updated = false; // an argument that an output updates: a view of it would change
 };
 [[nodiscard]] GroupTraits traits_of(
     const Fusion& complete, const Flow& flow, const Facts& facts, const Group& group);
@@ -33,10 +33,11 @@ struct Answer {
     const GroupTraits& traits,
     const UnusableParams& unusable);
 /// About a fusion that is not cut: all schedulers are asked. A library computes it where none else
-/// takes it.
+/// takes it. `may_be_views`: whether its outputs may lie in the memory of inputs.
 [[nodiscard]] Answer ask_about_whole(
     const schedule::FusionSummary& summary,
     const schedule::RunFacts& run,
+    bool may_be_views,
     const UnusableParams& unusable);
 
 /// Print it, if NVFUSER_DUMP=segmenter_logging asks for it.

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "graph/storage.h"
 #include "schedule/common/kernel_rules.h"
 #include "segment/group_graph.h"
 
@@ -74,13 +75,6 @@ class OrderSearch {
   /// writes it. Libraries write when they have read everything.
   [[nodiscard]] bool may_overwrite(
       size_t group, TensorId output, const TensorView* argument) const {
-    const IterDomains read = TensorDomain::no_reductions(argument->logical());
-    const IterDomains written = TensorDomain::no_reductions(flow_.tensor(output).tensor->logical());
-    bool is_in_place = read.size() == written.size();
-    for (size_t i = 0; is_in_place && i < read.size(); ++i) {
-      const bool has_one_element = read[i]->is_broadcast() && written[i]->is_broadcast();
-      is_in_place = has_one_element || exact_.are_mapped(read[i], written[i]);
-    }
     std::unordered_set<TensorId> dependent;
     bool reads_same_elements = true;
     bool is_read = false;
@@ -102,7 +96,8 @@ class OrderSearch {
           facts_.expr(id).space == facts_.tensor(output).space;
       reads_same_elements = reads_same_elements && is_same && facts_.expr(id).looked_up.empty();
     }
-    return !is_read || (is_in_place && reads_same_elements);
+    return !is_read || (reads_same_elements &&
+                        updates_same_elements(exact_, flow_.tensor(output).tensor, argument));
   }
 
   /// Among groups that can run, the one that begins first in the flow runs next.

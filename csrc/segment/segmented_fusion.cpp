@@ -90,7 +90,8 @@ class SegmentedFusionMaker {
       const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory) {
     GroupMemory::Entry& known = memory.find_whole(complete);
     const schedule::FusionSummary& summary = known.summarized->summary;
-    Answer answer = ask_about_whole(summary, run, known.unusable);
+    // Outputs that update inputs are updates here: expr_eval refuses them itself.
+    Answer answer = ask_about_whole(summary, run, /*may_be_views=*/true, known.unusable);
     log_answer(answer);
     if (answer.scheduler == SchedulerType::none) {
       return nullptr;

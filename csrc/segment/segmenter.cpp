@@ -162,7 +162,8 @@ bool Segmenter::try_whole(const Group& all) {
       .traits = traits_of(*complete_, flow_, facts_, all),
       .summarized = GroupMemory::summarize(known)};
   segment.answer = ask_about_whole(
-      segment.summarized->summary, builder_.facts_of(segment.built, run_), known.unusable);
+      segment.summarized->summary, builder_.facts_of(segment.built, run_),
+      /*may_be_views=*/!segment.traits.reads_updated, known.unusable);
   log_answer(segment.answer);
   if (segment.answer.scheduler == SchedulerType::none) {
     return false;

@@ -402,6 +402,36 @@ def test_a_view_and_an_expanded_tensor_update_inputs_of_a_definition_that_is_cut
     assert "evaluated" not in runners(fd)
 
 
+def test_inputs_are_updated_by_views_of_each_other_beside_an_unread_one(
+    target: str, rng: torch.Generator
+) -> None:
+    """A view lies in the memory that is updated: kernels copy what the updates read."""
+    with FusionDefinition() as fd:
+        x, y, _ = matrix(fd), matrix(fd), matrix(fd)
+        fd.add_output(fd.ops.permute(y, [1, 0]), x)
+        fd.add_output(fd.ops.permute(x, [1, 0]), y)
+    x, y, unread = (rand(target, rng, 40, 40) for _ in range(3))
+    for _ in range(2):
+        before = x.clone(), y.clone()
+        assert fd.execute([x, y, unread]) == []
+        assert torch.equal(x, before[1].t())
+        assert torch.equal(y, before[0].t())
+    assert "view" not in runners(fd)
+    assert "evaluated" not in runners(fd)
+
+
+def test_an_input_is_updated_by_its_transpose_beside_an_unread_one(
+    target: str, rng: torch.Generator
+) -> None:
+    with FusionDefinition() as fd:
+        x, _ = matrix(fd), matrix(fd)
+        fd.add_output(fd.ops.permute(x, [1, 0]), x)
+    x, unread = rand(target, rng, 40, 40), rand(target, rng, 2, 3)
+    before = x.clone()
+    fd.execute([x, unread])
+    assert torch.equal(x, before.t())
+
+
 def test_an_input_is_updated_by_a_view_of_its_own(target: str, rng: torch.Generator) -> None:
     with FusionDefinition() as fd:
         x = matrix(fd)

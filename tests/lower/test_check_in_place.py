@@ -36,6 +36,31 @@ def test_readers_of_the_same_elements_in_the_same_threads_are_allowed() -> None:
     check_unchanged(updated(permuted=False), NAME)
 
 
+def updated_beside(*, is_wider: bool) -> FusionDefinition:
+    """An update that shares its loop with a tensor that has another axis, of size 1 or 4."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32], contiguity=True)
+        wide = fd.define_tensor([32, 4 if is_wider else 1], contiguity=[True, is_wider or None])
+        y = fd.ops.add(x, 1.0)
+        z = fd.ops.add(fd.ops.broadcast(y, [False, True]), wide)
+        fd.add_output(y, x)
+        fd.add_output(z)
+        z.merge(0)
+        z.split(0, 8)
+        bound(fd, z, BX, TX)
+    return fd
+
+
+def test_a_loop_over_an_axis_of_size_1_as_well_updates_once() -> None:
+    check_unchanged(updated_beside(is_wider=False), NAME)
+
+
+def test_a_loop_over_an_axis_of_several_elements_as_well_is_refused() -> None:
+    check_refused(
+        updated_beside(is_wider=True), NAME, "An update in place would be done several times"
+    )
+
+
 def test_a_reader_in_another_thread_is_refused() -> None:
     check_refused(
         updated(permuted=True),

@@ -17,6 +17,7 @@ from nvfuser_direct import (
     schedule,
     segment,
 )
+from nvfuser_direct.evaluator import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,6 +217,40 @@ def test_an_update_of_one_element_is_evaluated() -> None:
     assert "an update of one element has no loop" in why
     fd.execute(inputs)
     assert data.item() == 3.0
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 1), (1, 37, 50), (300, 1, 6)], ids=str)
+@pytest.mark.parametrize("is_update_last", [False, True])
+@pytest.mark.parametrize("scheduled_for", ["cpu", "cuda"])
+def test_an_update_has_an_axis_of_size_1_of_its_own(
+    target: str, shape: tuple[int, ...], *, is_update_last: bool, scheduled_for: str
+) -> None:
+    """Loops over it and over that of the other output are as long: it is updated once."""
+    dim = shape.index(1)
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1 if size == 1 else -1 for size in shape], contiguity=True)
+        summed = fd.ops.cumsum(x, (dim + 1) % 3)
+        wide = fd.ops.broadcast(
+            fd.ops.neg(fd.ops.squeeze(summed, [dim])), [i == dim for i in range(3)]
+        )
+        outputs = [(wide, x), (fd.ops.tanh(summed), None)]
+        for out, updated in reversed(outputs) if is_update_last else outputs:
+            fd.add_output(out, updated)
+    data = randoms(shape, torch.float32).to(target)
+    copies = [data.clone(), data.clone()]
+    wanted = Evaluator(fd.fusion, [data.clone()]).outputs()
+    fusion, params = scheduled(fd, GREEDY, copies[:1], scheduled_for)
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, copies[:1])
+    results = [
+        executor.run(copies[:1], params.lparams, params.cparams),
+        fd.execute(copies[1:]),
+    ]
+    for copy, (out,) in zip(copies, results, strict=True):
+        check_close(copy, wanted[1 if is_update_last else 0])
+        check_close(out, wanted[0 if is_update_last else 1])
+    assert [piece.scheduler for piece in fd.fec.last_pieces()] == [GREEDY]
 
 
 def test_two_axes_are_two_kernels() -> None:

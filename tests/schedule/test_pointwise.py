@@ -19,6 +19,7 @@ from nvfuser_direct import (
     UserError,
     schedule,
 )
+from nvfuser_direct.evaluator import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,6 +278,76 @@ def test_a_single_element_that_is_updated(target: str, scheduled_for: str) -> No
     executor.compile(fusion, [x])
     executor.run([x])
     check_close(x, expected)
+
+
+def updated_by_transpose(fd: FusionDefinition) -> None:
+    x = fd.define_tensor([-1, -1], contiguity=True)
+    fd.add_output(fd.ops.neg(fd.ops.permute(x, [1, 0])), x)
+
+
+def updated_by_reshape(fd: FusionDefinition) -> None:
+    x = fd.define_tensor([16, 16], contiguity=True)
+    row = fd.ops.neg(fd.ops.reshape(fd.ops.permute(x, [1, 0]), [256]))
+    fd.add_output(fd.ops.reshape(row, [16, 16]), x)
+
+
+def updated_by_the_transpose_of_another(fd: FusionDefinition) -> None:
+    x, y = (fd.define_tensor([-1, -1], contiguity=True) for _ in range(2))
+    fd.add_output(fd.ops.permute(y, [1, 0]), x)
+    fd.add_output(fd.ops.add(x, y))
+
+
+MOVED_UPDATES = [updated_by_transpose, updated_by_reshape, updated_by_the_transpose_of_another]
+
+
+@pytest.mark.parametrize("build", MOVED_UPDATES)
+@pytest.mark.parametrize("scheduled_for", ["cpu", "cuda"])
+def test_an_update_over_other_axes_than_are_read_is_refused(
+    build: Callable[[FusionDefinition], None], scheduled_for: str
+) -> None:
+    with FusionDefinition() as fd:
+        build(fd)
+    inputs = [torch.ones(16, 16) for _ in fd.fusion.inputs()]
+    accepted, why = schedule.can_schedule(fd.fusion, POINTWISE, inputs, scheduled_for)
+    assert not accepted
+    assert why.endswith("because : an input is updated in place while other threads read it")
+    with pytest.raises(UserError, match="readers of the same element, whose thread writes it"):
+        schedule.schedule(fd.fusion, POINTWISE, inputs, scheduled_for)
+
+
+@pytest.mark.parametrize("build", MOVED_UPDATES)
+def test_an_update_over_other_axes_than_are_read_is_copied_behind_a_kernel(
+    build: Callable[[FusionDefinition], None], target: str
+) -> None:
+    with FusionDefinition() as fd:
+        build(fd)
+    inputs = [torch.randn(16, 16).to(target) for _ in fd.fusion.inputs()]
+    wanted, *others = Evaluator(fd.fusion, [x.clone() for x in inputs]).outputs()
+    found = fd.execute(inputs)
+    check_close(inputs[0], wanted)
+    for own, other in zip(found, others, strict=True):
+        check_close(own, other)
+
+
+@pytest.mark.parametrize("scheduled_for", ["cpu", "cuda"])
+def test_a_single_element_is_updated_over_an_axis_of_its_own(
+    target: str, scheduled_for: str
+) -> None:
+    """The update has another axis of size 1 than its input: each loop runs once."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 1])
+        negated = fd.ops.neg(fd.ops.squeeze(x, [0]))
+        fd.add_output(fd.ops.broadcast(negated, [True, False]), x)
+        fd.add_output(fd.ops.exp(x))
+    data = randoms((1, 1), torch.float32).to(target)
+    before = data.clone()
+    fusion, params = scheduled(fd, POINTWISE, [data], scheduled_for)
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, [data])
+    (out,) = executor.run([data], params.lparams, params.cparams)
+    check_close(data, -before)
+    check_close(out, before.exp())
 
 
 def test_random_numbers_are_those_of_another_schedule(target: str) -> None:

@@ -68,7 +68,7 @@ class InPlaceCheck {
   [[nodiscard]] std::optional<Refusal> find_repeated_update() const {
     for (const IterDomain* axis : output_->loop()) {
       const IterDomain* promoted = kernel_.loop_model->loop_of(axis)->promoted;
-      if (!exact_.are_mapped(axis, promoted)) {
+      if (!runs_once_for_each(axis, promoted)) {
         return refuse({
             .headline = {"An update in place would be done several times"},
             .node = {describe(output_), "\nis written into ", describe(input_)},
@@ -95,6 +95,14 @@ class InPlaceCheck {
     return std::nullopt;
   }
 
+  /// Whether a loop over `promoted` has an iteration for each position of `axis`, and no others.
+  /// Merging an axis of size 1 makes another axis, but no more iterations.
+  [[nodiscard]] bool runs_once_for_each(const IterDomain* axis, const IterDomain* promoted) const {
+    return promoted->extent()->is_one() || exact_.are_mapped(axis, promoted) ||
+           kernel_.id_model->maybe_build_graph(IdMappingMode::almost_exact)
+               .are_mapped(axis, promoted);
+  }
+
   [[nodiscard]] std::optional<Refusal> find_unsafe_read(const TensorView* reader) const {
     // The tensor that a scatter overwrites is computed in place: each of its elements by the thread
     // that reads it.
@@ -106,14 +114,7 @@ class InPlaceCheck {
           reader, {"readers and updates whose elements are known by their axes"},
           {"elements at positions that a tensor holds"});
     }
-    const IterDomains written = TensorDomain::no_reductions(output_->logical());
-    const IterDomains& read = input_->logical();
-    bool is_same_element = written.size() == read.size();
-    for (size_t i = 0; is_same_element && i < read.size(); ++i) {
-      is_same_element = exact_.are_mapped(written[i], read[i]) ||
-                        (written[i]->is_broadcast() && read[i]->is_broadcast());
-    }
-    if (!is_same_element) {
+    if (!updates_same_elements(exact_, output_, input_)) {
       return reject(reader, {"the same element of both"}, {"axes that do not correspond"});
     }
     if (is_overwritten) {

@@ -205,7 +205,11 @@ std::optional<Refusal> find_moved_update(const FusionSummary& summary) {
     }
     const auto* input =
         static_cast<const TensorView*>(summary.fusion().inputs()[*access.updated_input]);
-    if (elementwise_uses(input).size() != input->uses().size()) {
+    const bool is_elementwise = elementwise_uses(input).size() == input->uses().size();
+    const bool is_safe =
+        input->uses().empty() ||
+        (is_elementwise && updates_same_elements(summary.exact(), access.tensor, input));
+    if (!is_safe) {
       return refuse(
           {.headline = "an input is updated in place while other threads read it",
            .node = describe(access.tensor),

@@ -29,7 +29,8 @@ namespace nvfuser::schedule {
 /// Refuses outputs that lack axes of the reference: some of the threads would store them.
 [[nodiscard]] std::optional<Refusal> find_smaller_output(const FusionSummary& summary);
 
-/// Refuses updates of inputs that are also read at other positions than they are written.
+/// Refuses updates of inputs that are also read at other positions than they are written: by a
+/// lookup, or where the update is computed from the transpose or a reshape of its input.
 [[nodiscard]] std::optional<Refusal> find_moved_update(const FusionSummary& summary);
 
 /// The first axis along which `output` has one element for all that `input`, which it updates, has:

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "ir/all_nodes.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/summary/axis_sources.h"
@@ -42,14 +43,6 @@ bool leads_only_to(const TensorView* tensor, const TensorView* output) {
     }
   }
   return true;
-}
-
-bool has_same_axes(const ValGraph& exact, const TensorView* a, const TensorView* b) {
-  const IterDomains own = TensorDomain::no_reductions(a->logical());
-  const IterDomains other = TensorDomain::no_reductions(b->logical());
-  return std::ranges::equal(own, other, [&](const IterDomain* x, const IterDomain* y) {
-    return exact.are_mapped(x, y) || (x->is_broadcast() && y->is_broadcast());
-  });
 }
 
 /// A broadcast that is reduced is not the axis that its result reduces.
@@ -337,9 +330,10 @@ std::optional<Refusal> find_shared_update(const FusionSummary& summary) {
     const auto* input =
         static_cast<const TensorView*>(summary.fusion().inputs()[*access.updated_input]);
     const bool is_elementwise = elementwise_uses(input).size() == input->uses().size();
-    const bool is_safe = input->uses().empty() ||
-                         (is_elementwise && has_same_axes(summary.exact(), input, access.tensor) &&
-                          (access.has_all_axes || leads_only_to(input, access.tensor)));
+    const bool is_safe =
+        input->uses().empty() ||
+        (is_elementwise && updates_same_elements(summary.exact(), access.tensor, input) &&
+         (access.has_all_axes || leads_only_to(input, access.tensor)));
     if (!is_safe) {
       return refuse(
           {.headline = "an input is updated in place while other threads read it",
