@@ -219,6 +219,42 @@ def test_an_update_of_one_element_is_evaluated() -> None:
     assert data.item() == 3.0
 
 
+def test_a_scatter_of_what_is_computed_from_its_input_is_copied_into_it(target: str) -> None:
+    """Another thread would read an element that the scatter has written."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Double)
+        at = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Int)
+        fd.add_output(fd.ops.scatter(x, at, fd.ops.neg(x), 0), x)
+    data = randoms((30, 40)).to(target)
+    at = torch.stack([torch.randperm(30) for _ in range(40)], 1).to(target)
+    taken, why = schedule.can_schedule(fd.fusion, GREEDY, [data, at])
+    assert not taken
+    assert why.endswith("because : an input is updated in place while other threads read it")
+    wanted = data.scatter(0, at, -data)
+    fd.execute([data, at])
+    torch.testing.assert_close(data, wanted, rtol=0, atol=0)
+    assert GREEDY in [piece.scheduler for piece in fd.fec.last_pieces()]
+
+
+@pytest.mark.parametrize("source", ["given", "negated"])
+def test_a_scatter_updates_the_input_that_it_overwrites(target: str, source: str) -> None:
+    """The overwritten tensor is the input, or computed from it alone."""
+    with FusionDefinition() as fd:
+        x, src = (fd.define_tensor([-1], contiguity=True, dtype=DataType.Double) for _ in range(2))
+        at = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)
+        overwritten = fd.ops.neg(x) if source == "negated" else x
+        fd.add_output(fd.ops.scatter(overwritten, at, src, 0), x)
+    data, values = (randoms((300,), seed=seed).to(target) for seed in (1, 2))
+    at = torch.randperm(300).to(target)[:100]
+    inputs = [data, values[:100], at]
+    taken, why = schedule.can_schedule(fd.fusion, GREEDY, inputs)
+    assert taken, why
+    before = -data if source == "negated" else data.clone()
+    fd.execute(inputs)
+    torch.testing.assert_close(data, before.scatter(0, at, values[:100]), rtol=0, atol=0)
+    assert [piece.scheduler for piece in fd.fec.last_pieces()] == [GREEDY]
+
+
 @pytest.mark.parametrize("shape", [(4, 4, 1), (1, 37, 50), (300, 1, 6)], ids=str)
 @pytest.mark.parametrize("is_update_last", [False, True])
 @pytest.mark.parametrize("scheduled_for", ["cpu", "cuda"])

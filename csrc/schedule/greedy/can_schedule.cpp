@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "ir/all_nodes.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/greedy/greedy.h"
@@ -102,11 +103,40 @@ std::optional<Refusal> find_update_of_one_element(const FusionSummary& summary) 
   return std::nullopt;
 }
 
+/// A scatter writes at any position, in any thread: nothing but the tensor that it overwrites may
+/// be computed from the input that it updates.
+std::optional<Refusal> find_shared_update(const FusionSummary& summary) {
+  for (const TensorView* output : summary.outputs()) {
+    const TensorView* input = updated_input(output);
+    const TensorView* overwritten =
+        input == nullptr ? nullptr : overwritten_operand(output->definition());
+    if (overwritten == nullptr) {
+      continue;
+    }
+    const auto is_overwritten = [&](const Expr* use) {
+      return (use == output->definition() && overwritten == input) ||
+             std::ranges::all_of(tensor_outputs(use), [&](const TensorView* result) {
+               return result != output && buffer_of(result) == output;
+             });
+    };
+    if (!std::ranges::all_of(input->uses(), is_overwritten)) {
+      return refuse(
+          {.headline = "an input is updated in place while other threads read it",
+           .node = describe(output),
+           .expected = "an input that the scatter overwrites, and nothing else reads",
+           .found = {describe(input), ", which is read otherwise as well"},
+           .fix = "cut the fusion before the update"});
+    }
+  }
+  return std::nullopt;
+}
+
 /// Writers of one element would meet: where results are combined, and where one expanded element
 /// stands for many.
 std::optional<Refusal> find_refusal_of_scatters(const FusionSummary& summary) {
   if (has_scatter(summary)) {
     NVF_RETURN_REFUSAL(find_update_of_one_element(summary));
+    NVF_RETURN_REFUSAL(find_shared_update(summary));
   }
   for (const Expr* expr : summary.exprs()) {
     const auto* scatter = expr->as<ScatterOp>();
