@@ -266,14 +266,19 @@ class SharedLoops {
 /// Whether an axis is built from more than another one is.
 class Parts {
  public:
+  /// What another tensor reshaped counts as well: of sum(reshape(t, [18])) an axis of the sum is
+  /// built from both axes of t.
   Parts(const ValGraph& exact, IterDomain* covering) : exact_(exact) {
-    std::vector<IterDomain*> stack{covering};
+    std::vector<int64_t> stack{exact_.group(covering)};
     while (!stack.empty()) {
-      const IterDomain* current = stack.back();
+      const int64_t group = stack.back();
       stack.pop_back();
-      if (covered_.insert(exact_.group(current)).second && current->definition() != nullptr) {
-        for (Val* in : current->definition()->inputs()) {
-          stack.push_back(as_id(in));
+      if (!covered_.insert(group).second) {
+        continue;
+      }
+      for (const Expr* definition : exact_.definitions(group)) {
+        for (Val* in : definition->inputs()) {
+          stack.push_back(exact_.group(as_id(in)));
         }
       }
     }

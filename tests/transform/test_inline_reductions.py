@@ -235,3 +235,30 @@ def test_what_is_looked_up_is_complete_before_its_reader_runs_in_a_loop_of_other
     executor.compile(fd.fusion, [x, index])
     expected = x.sum(1)[index][None, :, None] + x[:, None, :]
     torch.testing.assert_close(executor.run([x, index]), [expected])
+
+
+@pytest.mark.parametrize("order", ["consumers", "producers"])
+def test_a_broadcast_widens_no_loop_over_what_its_reader_is_reshaped_into(order):
+    """The loop over 18 that the reduction shares runs over both axes it was reshaped from."""
+    with FusionDefinition() as fd:
+        y = fd.define_tensor([1, 6], contiguity=True, dtype=DataType.Double)
+        x = fd.define_tensor([3, 6], contiguity=True, dtype=DataType.Double)
+        b = fd.ops.sin(y)
+        t = fd.ops.add(x, b)
+        r = fd.ops.reshape(t, [18])
+        s = fd.ops.sum(r, [0])
+        fd.add_output(s)
+        s.split(0, 8)
+        partial = s.rfactor([1])  # [piece, 8]
+        for axes in (b, t):
+            axes.merge(0, 1)
+            axes.split(0, 8)
+        r.split(0, 8)
+        wanted = [(r, 1), (t, 2), (b, 2)]
+        for value, position in wanted if order == "consumers" else reversed(wanted):
+            value.inline_at(position, best_effort=False)
+    assert positions(b, t, r, partial) == [2, 2, 1, 0]
+    x, y = torch.randn(3, 6, dtype=torch.float64), torch.randn(1, 6, dtype=torch.float64)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [y, x])
+    torch.testing.assert_close(executor.run([y, x]), [(x + y.sin()).sum()])
