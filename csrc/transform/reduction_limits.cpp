@@ -7,6 +7,7 @@
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
 #include "ir/expr.h"
+#include "transform/axis_parts.h"
 #include "transform/inline_limits.h"
 #include "transform/one_loop.h"
 
@@ -263,53 +264,6 @@ class SharedLoops {
   std::unordered_map<const TensorView*, int64_t> outside_; // of present positions
 };
 
-/// Whether an axis is built from more than another one is.
-class Parts {
- public:
-  /// What another tensor reshaped counts as well: of sum(reshape(t, [18])) an axis of the sum is
-  /// built from both axes of t.
-  Parts(const ValGraph& exact, IterDomain* covering) : exact_(exact) {
-    std::vector<int64_t> stack{exact_.group(covering)};
-    while (!stack.empty()) {
-      const int64_t group = stack.back();
-      stack.pop_back();
-      if (!covered_.insert(group).second) {
-        continue;
-      }
-      for (const Expr* definition : exact_.definitions(group)) {
-        for (Val* in : definition->inputs()) {
-          stack.push_back(exact_.group(as_id(in)));
-        }
-      }
-    }
-  }
-
-  /// Is `id` built from an axis of more than one position that the other one is not built from?
-  [[nodiscard]] bool are_exceeded_by(IterDomain* id) const {
-    std::unordered_set<const IterDomain*> visited;
-    std::vector<IterDomain*> stack{id};
-    while (!stack.empty()) {
-      IterDomain* current = stack.back();
-      stack.pop_back();
-      if (covered_.count(exact_.group(current)) != 0 || !visited.insert(current).second) {
-        continue;
-      }
-      if (current->definition() != nullptr) {
-        for (Val* in : current->definition()->inputs()) {
-          stack.push_back(as_id(in));
-        }
-      } else if (!current->extent()->is_one()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  const ValGraph& exact_;
-  std::unordered_set<int64_t> covered_;
-};
-
 /// The first tensor that the way goes up to and then down from, if it may be lowered. Where none of
 /// those may, the first that is inlined into a neighbor on the way, so that the call that closes
 /// the way is the one that stops, whichever it is.
@@ -377,7 +331,7 @@ void InlineLimits::keep_reductions_whole(
     }
     OneLoop loop(positions, alignments_);
     for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
-      const Parts own(graph(IdMappingMode::exact), tensor->axis(axis));
+      const AxisParts own(graph(IdMappingMode::exact), tensor->axis(axis));
       const auto is_wider = [&](const OneLoop::Node& node) {
         return own.are_exceeded_by(node.tensor->axis(node.axis));
       };

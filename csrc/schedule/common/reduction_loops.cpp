@@ -11,6 +11,7 @@
 #include "schedule/summary/axis_sources.h"
 #include "transform/group_reductions.h"
 #include "transform/inline.h"
+#include "transform/other_threads.h"
 #include "transform/parallelize_like.h"
 
 namespace nvfuser::schedule {
@@ -194,6 +195,12 @@ void keep_arrays_in_scratch(const Fusion& fusion) {
         elements_in_registers(tensor) > kMostLocalElements) {
       tensor->set_memory_type(MemoryType::Shared);
     }
+  }
+}
+
+void share_with_other_threads(Fusion& fusion) {
+  for (TensorView* tensor : transform::read_by_other_threads(fusion)) {
+    tensor->set_memory_type(MemoryType::Shared);
   }
 }
 

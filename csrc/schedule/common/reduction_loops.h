@@ -62,4 +62,9 @@ void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads);
 /// Requires: all tensors are inlined.
 void keep_arrays_in_scratch(const Fusion& fusion);
 
+/// Put what other threads read than compute it into shared memory: a part of a row that could not
+/// be inlined, since its readers are in different loops, or since one of them squeezes it.
+/// Requires: all tensors are bound and inlined.
+void share_with_other_threads(Fusion& fusion);
+
 } // namespace nvfuser::schedule

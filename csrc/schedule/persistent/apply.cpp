@@ -302,6 +302,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   loads.insert(loads.end(), copies.begin(), copies.end());
   loads.insert(loads.end(), apart.begin(), apart.end());
   transform::inline_most(fusion, computed_without(fusion, loads));
+  share_with_other_threads(fusion);
 }
 
 /// Blocks wait for each other: once, where a mean and squares about it take one pass.

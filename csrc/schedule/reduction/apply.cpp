@@ -150,6 +150,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     loads.clear(); // inlined as all other tensors
   }
   transform::inline_most(fusion, computed_without(fusion, loads));
+  share_with_other_threads(fusion);
 }
 
 } // namespace
