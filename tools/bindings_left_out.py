@@ -343,6 +343,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/inline.h:try_inline_each_at",
             "transform/inline_limits.h*",
             "transform/one_loop.h*",
+            "transform/axis_parts.h*",
             "transform/scan_items.h*",
             "transform/replay.h*",
             "transform/siblings.h*",
@@ -352,6 +353,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "inside of automatic schedulers: can_schedule and compute_heuristics show what they say",
         [
+            "transform/other_threads.h*",
             "schedule/reduction_tree.h*",
             "schedule/trivial.h:try_trivial_on",
             "schedule/stored_tensors.h*",

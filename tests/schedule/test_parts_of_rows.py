@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from cuda_kernels import cuda_text
 from scheduled_runs import check_prints_as_python, define, exact, scheduled
 
-from nvfuser_direct import KernelExecutor, SchedulerType, schedule
+from nvfuser_direct import KernelExecutor, SchedulerType, schedule, translate_fusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,3 +84,46 @@ def test_whole_rows_are_loaded_once() -> None:
     fd = define(lambda fd, a, b: meets_the_sum(fd, a, b, [1], True), inputs)
     fusion, _ = scheduled(fd, INNER, inputs, "cuda")
     assert str(fusion).count("sinf(") == 1
+
+
+def is_squeezed_and_read(fd: Any, part: Any, row: Any) -> list[Any]:
+    """The part is loaded once: for what squeezes it, and for what reads it as it is."""
+    again = fd.ops.broadcast(fd.ops.squeeze(part, [0, 1]), [True, True, False])
+    scaled = fd.ops.sin(fd.ops.mul(fd.ops.add(again, row), fd.ops.sin(part)))
+    return [again, scaled, fd.ops.sum(scaled, [0, 2], keepdim=True)]
+
+
+def is_read_behind_and_before_a_sum(fd: Any, part: Any, row: Any) -> list[Any]:
+    """A row is computed where its reader behind the sum is; the part of it is an output."""
+    largest = fd.ops.max(row, [0, 1, 2], keepdim=True)
+    part = fd.ops.sin(fd.ops.mul(part, largest))
+    met = fd.ops.add(part, row)
+    total = fd.ops.sum(met, [0, 1, 2], keepdim=True)
+    left = fd.ops.sub(met, part)
+    moved = fd.ops.permute(part, [1, 2, 0])
+    return [fd.ops.mul(total, left), fd.ops.permute(left, [2, 1, 0]), fd.ops.tanh(moved), met]
+
+
+@pytest.mark.parametrize(
+    ("build", "part_shape", "row_shape", "scheduler"),
+    [
+        (is_squeezed_and_read, [1, 1, 8], [4, 2, 8], SchedulerType.reduction),
+        (is_read_behind_and_before_a_sum, [8, 4, 1], [8, 4, 2], INNER),
+    ],
+)
+def test_threads_hand_a_part_to_each_other_in_shared_memory(
+    build: Callable, part_shape: list[int], row_shape: list[int], scheduler: Any, target: str
+) -> None:
+    """It has fewer threads than the row, and cannot be computed in the loops of each reader."""
+    inputs = [torch.randn(shape, dtype=torch.float64) for shape in (part_shape, row_shape)]
+    inputs = [x.to(target) for x in inputs]
+    fd = define(build, inputs)
+    fusion, params = scheduled(fd, scheduler, inputs, "cuda")
+    assert ".set_memory_type(MemoryType.shared)" in translate_fusion(fusion, schedule=True)
+    check_prints_as_python(fusion)
+    cuda_text(fusion)  # compiles
+    executor = KernelExecutor()
+    executor.compile(fusion, inputs)
+    found = executor.run(inputs, params.lparams, params.cparams)
+    for result, reference in zip(found, exact(fd.fusion, inputs), strict=True):
+        torch.testing.assert_close(result, reference, rtol=1e-12, atol=1e-12)
