@@ -38,8 +38,7 @@ class ReaderSearch {
   }
 
  private:
-  static constexpr std::array kTypes = {
-      ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
+  static constexpr std::array kTypes = {ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
 
   /// Broadcasts and results of reductions are in all threads.
   [[nodiscard]] bool has_wider_reader(
