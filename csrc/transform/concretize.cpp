@@ -151,8 +151,16 @@ class Rewriter {
       const bool is_computed = old_shape[i]->definition() != nullptr; // symbols are bound by a run
       if (is_computed && new_shape[i]->is_const()) {
         fixed_sizes_.emplace_back(old_shape[i], new_shape[i]);
+      } else if (
+          old_shape[i]->is_const() && !old_shape[i]->is_one() && is_bound_by_input(new_shape[i])) {
+        fixed_sizes_.emplace_back(new_shape[i], old_shape[i]);
       }
     }
+  }
+
+  /// Whether `size` is that of an input's dimension: a launch refuses another one than a constant.
+  [[nodiscard]] static bool is_bound_by_input(const Val* size) {
+    return !size->is_const() && size->definition() == nullptr && !size->is_fusion_input();
   }
 
   /// A dimension of another size than 1 is squeezed only if it repeats an element.

@@ -45,6 +45,14 @@ def turned(fd, x, count):
     return fd.ops.reshape(x, [x.size(1), count, -1])
 
 
+def kept_rows(fd, x):
+    return fd.ops.reshape(x, [16, -1])
+
+
+def kept_columns(fd, x):
+    return fd.ops.reshape(x, [-1, 5])
+
+
 def halves(fd, x):
     return fd.ops.reshape(x, [2, fd.ops.ceilDiv(x.size(0), 2), x.size(1)])
 
@@ -67,6 +75,10 @@ def size_of_another(fd, x, y):
 
 CASES = [
     (sixteen_rows, [[64]]),
+    (sixteen_rows, [[16]]),
+    (kept_rows, [[16, 4, 5]]),
+    (kept_rows, [[16, 20]]),
+    (kept_columns, [[4, 4, 5]]),
     (columns, [[640], 8]),
     (columns, [[640], 1]),
     (rest_of_columns, [[640], 5]),
@@ -187,6 +199,46 @@ def test_sizes_with_another_number_of_elements_are_refused(target) -> None:
         message = str(error.value)
         for part in ("node:", "expected:", "found:", "made at", "fix:"):
             assert part in message
+
+
+@pytest.mark.parametrize(
+    ("build", "args", "others", "size"),
+    [
+        (sixteen_rows, [16], [[32], [8]], 16),
+        (kept_rows, [16, 4, 5], [[32, 4, 5], [8, 4, 10]], 16),
+        (kept_rows, [16, 20], [[32, 20], [20, 16]], 16),
+        (kept_columns, [4, 4, 5], [[4, 4, 10]], 5),
+    ],
+)
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_kept_size_that_the_shape_says_is_the_size_of_all_runs(
+    target, build, args, others, size, is_text
+) -> None:
+    fusion = concretized(build, [args])
+    data = torch.randn(args, device=target)
+    params = schedule.schedule(fusion, SchedulerType.pointwise, [data], target)
+    if is_text:
+        fusion = rebuilt(translate_fusion(fusion, schedule=True))
+    executor = KernelExecutor()
+    executor.compile(fusion, [data])
+    settings = (params.lparams, params.cparams)
+    (out,) = executor.run([data], *settings)
+    (reference,) = evaluate(define(build, [args]).fusion, [data])
+    check_close(out, reference)
+    for other in others:
+        with pytest.raises(UserError, match=f"bind to a constant value: {size} as") as error:
+            executor.run([torch.randn(other, device=target)], *settings)
+        message = str(error.value)
+        for part in ("node:", "expected:", "found:", "made at", "fix:"):
+            assert part in message
+
+
+def test_other_sizes_have_other_kernels_where_the_shape_says_a_constant(target) -> None:
+    fd = define(sixteen_rows, [[16]])
+    for count in (16, 32, 16, 0, 160):
+        x = torch.randn(count, device=target)
+        (out,) = fd.execute([x])
+        torch.testing.assert_close(out, -x.reshape(16, -1 if count else 0), rtol=0, atol=0)
 
 
 def test_a_reshape_that_is_known_to_fit_has_no_condition(target) -> None:
