@@ -131,7 +131,12 @@ class Replayer {
                              // repeated
       }
       NVF_RETURN_REFUSAL(find_wrong_types(expr, inputs));
-      own = replay_id_expr(expr, inputs).front()->definition();
+      const IterDomains outputs = replay_id_expr(expr, inputs);
+      if (outputs == inputs) { // a resize that neither adds nor cuts off makes no axis
+        counterpart_[expr->outputs().front()] = inputs.front();
+        return std::nullopt;
+      }
+      own = outputs.front()->definition();
     }
     if (is_free) {
       frontier_.apply(own);

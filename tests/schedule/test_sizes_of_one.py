@@ -275,3 +275,27 @@ def test_a_printed_schedule_by_itself_refuses_sizes_that_it_is_not_for(target) -
     torch.testing.assert_close(out, -data[:60, :1])
     with pytest.raises(UserError, match=r"A slice takes positions of dimension 1 of T0"):
         executor.run([torch.randn(64, 0, device=target)])
+
+
+@pytest.mark.parametrize("shape", [(16, 1, 7), (4, 1, 1), (1, 1, 1)])
+def test_a_slice_that_cuts_nothing_off_has_the_schedule_of_what_is_read_beside_it(
+    target, shape
+) -> None:
+    """Its axis of one element is resized by nothing, which makes no axis where it is repeated."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=DataType.Int32)
+        own = fd.ops.bitwise_or(x, x)
+        stop = fd.ops.minimum(x.size(2), x.size(1))
+        column = fd.ops.slice(own, [0, 0, 0], [x.size(0), 1, stop], manual_normalization=True)
+        turned = fd.ops.permute(own, [1, 0, 2])
+        repeated = fd.ops.broadcast(turned, [False, False, False, True])
+        fd.add_output(column)
+        fd.add_output(fd.ops.expand(repeated, [1, shape[0], shape[2], 2]))
+        fd.add_output(turned)
+    data = torch.randint(0, 9, shape, dtype=torch.int32, device=target)
+    found = fd.execute([data])
+    repeated_data = data.permute(1, 0, 2)[..., None].expand(1, shape[0], shape[2], 2)
+    for own_result, wanted in zip(
+        found, [data[:, :, :1], repeated_data, data.permute(1, 0, 2)], strict=True
+    ):
+        assert torch.equal(own_result, wanted)
