@@ -33,7 +33,8 @@ class TranslatedAxes {
   [[nodiscard]] std::vector<int64_t> positions(const IterDomains& ids) const;
   /// The binding of an axis at this point.
   [[nodiscard]] ParallelType binding_of(const IterDomain* id) const;
-  /// Bind an axis, which `text` stands for now, as it is: with its padding and its cluster.
+  /// Print the binding of an axis, with its padding and its cluster. `text` is the axis as the
+  /// printed schedule names it at this point.
   void bind_as(const IterDomain* id, const std::string& text);
 
  private:

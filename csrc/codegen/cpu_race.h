@@ -8,7 +8,7 @@
 
 namespace nvfuser {
 
-/// What accesses an element of shared memory.
+/// The statement that accesses an element of shared memory.
 struct RaceAccess {
   const Kernel& kernel;
   const Expr& statement;
@@ -23,8 +23,9 @@ struct RaceAccess {
     const std::string& index,
     int64_t lanes);
 
-/// What a thread does about copies under way: `race.commit(RaceGroups::of_block);`. Requires: an
-/// AsyncCommit or AsyncWait that is about no stage, a BulkStoreWait or a FenceAsyncProxy.
+/// The call by which a thread commits or awaits copies: `race.commit(RaceGroups::of_block);`.
+/// Requires: an AsyncCommit or AsyncWait that is about no stage, a BulkStoreWait or a
+/// FenceAsyncProxy.
 [[nodiscard]] std::string race_statement(const Expr& statement);
 
 } // namespace nvfuser

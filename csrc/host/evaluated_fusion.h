@@ -6,8 +6,8 @@
 
 namespace nvfuser::host {
 
-/// What an evaluator found out about a fusion when it first evaluated it. Only evaluators touch it,
-/// under a lock of their own.
+/// An evaluator keeps here what it found out about a fusion when it first evaluated it. Only
+/// evaluators touch it, under a lock of their own.
 struct EvaluatorNotes {
   std::shared_ptr<void> kept; // empty before
 };

@@ -81,7 +81,7 @@ void* allocate_for_kernel(const nvf_cpu_runtime* runtime, long long bytes) {
   return static_cast<const CpuRuntime*>(runtime)->allocate_until_return(bytes);
 }
 
-/// What a kernel can find wrong with an access to shared memory.
+/// The parts of the error for an access to shared memory that a kernel found to be wrong.
 struct RaceRule {
   const char* headline;
   const char* of_other; // what the other thread did to the element

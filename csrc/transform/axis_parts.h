@@ -1,4 +1,4 @@
-// What loop axes are built from, to find those that run over more than others.
+// Finds the axes that loop axes are built from, to tell loops that run over more than others.
 #pragma once
 
 #include <cstdint>

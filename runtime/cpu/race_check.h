@@ -23,7 +23,7 @@ struct RaceTag {
   int reader;            // negative: several
   long long load;        // number of the stage that it was last loaded for, from 1 on; 0: never
   long long handed_with; // number of the stage that is handed back after the last access; 0: none
-  // What else has to happen before the element may be touched; 0: nothing.
+  // Events that have to happen before the element may be touched; 0: none.
   long long fence; // before the async proxy reads: number of the writer's fence
   long long group; // before any access: number of the group that brings it
   long long store; // before it is written: number of the storing thread's wait
@@ -165,7 +165,7 @@ struct RaceCheck {
     return is_of_own_block(other) ? then == epoch : then >= cluster_epoch;
   }
 
-  // What this thread does about copies.
+  // Commits, waits and fences of this thread.
   RaceThread& state() {
     return states[number()];
   }

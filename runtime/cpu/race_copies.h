@@ -13,7 +13,7 @@
 // provides: RaceRule RaceGroups RaceHistory RaceThread
 #pragma once
 
-/// What an access breaks: the number that the host is told.
+/// The rule that an access breaks. The host is told its number.
 enum class RaceRule : int { barrier, fence, arrival, store };
 
 /// Who counts the groups of a copy: nobody, the thread that copies, or the block.

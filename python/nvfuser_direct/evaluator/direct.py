@@ -85,7 +85,7 @@ def find_direct_call(plan: EvaluationPlan) -> DirectCall | None:
     Parameters
     ----------
     plan : EvaluationPlan
-        Of the fusion.
+        The plan of the fusion that is evaluated.
     """
     if len(plan.exprs) != 1 or len(plan.outputs) != 1:
         return None

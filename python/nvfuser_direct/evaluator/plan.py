@@ -1,4 +1,4 @@
-"""What all evaluations of one fusion have in common. It is found once for many runs."""
+"""Plans hold what all evaluations of one fusion have in common: it is found once for many runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EvaluationPlan:
     Parameters
     ----------
     fusion : Fusion
-        What is evaluated.
+        The fusion that is evaluated.
     """
 
     def __init__(self, fusion: _core.Fusion) -> None:

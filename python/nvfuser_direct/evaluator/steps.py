@@ -23,7 +23,7 @@ class EvaluatedFusion:
     Parameters
     ----------
     fusion : Fusion
-        What is evaluated; it stays as it is.
+        The fusion that is evaluated. It must not change any more.
     """
 
     def __init__(self, fusion: _core.Fusion) -> None:
