@@ -344,7 +344,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/inline.h:try_inline_each_at",
             "transform/inline_limits.h*",
             "transform/one_loop.h*",
-            "transform/axis_parts.h*",
+            "transform/source_axes.h*",
             "transform/scan_items.h*",
             "transform/replay.h*",
             "transform/siblings.h*",

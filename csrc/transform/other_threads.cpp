@@ -5,8 +5,8 @@
 
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "transform/axis_parts.h"
 #include "transform/one_loop.h"
+#include "transform/source_axes.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -46,7 +46,7 @@ class ReaderSearch {
     if (axis->is_broadcast() || axis->is_reduction() || axis->extent()->is_one()) {
       return false;
     }
-    const AxisParts parts(exact_, axis);
+    const SourceAxes parts(exact_, axis);
     const auto is_wider = [&](const OneLoop::Node& node) {
       return parts.are_exceeded_by(node.tensor->axis(node.axis));
     };

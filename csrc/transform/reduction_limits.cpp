@@ -7,9 +7,9 @@
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
 #include "ir/expr.h"
-#include "transform/axis_parts.h"
 #include "transform/inline_limits.h"
 #include "transform/one_loop.h"
+#include "transform/source_axes.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -331,7 +331,7 @@ void InlineLimits::keep_reductions_whole(
     }
     OneLoop loop(positions, alignments_);
     for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
-      const AxisParts own(graph(IdMappingMode::exact), tensor->axis(axis));
+      const SourceAxes own(graph(IdMappingMode::exact), tensor->axis(axis));
       const auto is_wider = [&](const OneLoop::Node& node) {
         return own.are_exceeded_by(node.tensor->axis(node.axis));
       };

@@ -1,4 +1,4 @@
-#include "transform/axis_parts.h"
+#include "transform/source_axes.h"
 
 #include <vector>
 
@@ -11,7 +11,7 @@ IterDomain* as_id(Val* val) {
 
 } // namespace
 
-AxisParts::AxisParts(const ValGraph& exact, IterDomain* axis) : exact_(exact) {
+SourceAxes::SourceAxes(const ValGraph& exact, IterDomain* axis) : exact_(exact) {
   std::vector<int64_t> stack{exact_.group(axis)};
   while (!stack.empty()) {
     const int64_t group = stack.back();
@@ -27,7 +27,7 @@ AxisParts::AxisParts(const ValGraph& exact, IterDomain* axis) : exact_(exact) {
   }
 }
 
-bool AxisParts::are_exceeded_by(IterDomain* id) const {
+bool SourceAxes::are_exceeded_by(IterDomain* id) const {
   std::unordered_set<const IterDomain*> visited;
   std::vector<IterDomain*> stack{id};
   while (!stack.empty()) {

@@ -10,9 +10,9 @@ namespace nvfuser::transform {
 
 /// The axes that one axis is built from, itself among them. What another tensor reshaped counts as
 /// well: of sum(reshape(t, [18])) an axis of the sum is built from both axes of t.
-class AxisParts {
+class SourceAxes {
  public:
-  AxisParts(const ValGraph& exact, IterDomain* axis);
+  SourceAxes(const ValGraph& exact, IterDomain* axis);
 
   /// Is `id` built from an axis of more than one position that the other one is not built from?
   [[nodiscard]] bool are_exceeded_by(IterDomain* id) const;
