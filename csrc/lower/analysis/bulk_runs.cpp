@@ -50,7 +50,8 @@ std::optional<Refusal> check_ends(Kernel& kernel, const TensorView* copy, const 
 
 } // namespace
 
-std::optional<Refusal> check_runs(Kernel& kernel, const TensorView* copy, const TensorMap& map) {
+std::optional<Refusal> find_wrong_runs(
+    Kernel& kernel, const TensorView* copy, const TensorMap& map) {
   NVF_RETURN_REFUSAL(find_wrong_shape(copy, map));
   if (is_same_in_cluster(copy) && cluster_size(kernel) > 1) {
     return refuse_node(

@@ -11,9 +11,9 @@
 
 namespace nvfuser {
 
-/// Refuse a copy of runs that is none, and say what launches must meet. `map`: how its boxes lie
-/// in global memory.
-[[nodiscard]] std::optional<Refusal> check_runs(
+/// Says no to a copy of runs that is none, and adds what launches must meet. `map`: how its boxes
+/// lie in global memory.
+[[nodiscard]] std::optional<Refusal> find_wrong_runs(
     Kernel& kernel, const TensorView* copy, const TensorMap& map);
 
 /// Where a run begins: elements from the beginning of the tensor. `coordinates` are those of the

@@ -556,7 +556,7 @@ std::optional<Refusal> check_bulk_copies(Kernel& kernel) {
     auto& map = std::get<TensorMap>(found);
     NVF_RETURN_REFUSAL(find_wrong_sharing(kernel, copy, map));
     if (copies_runs(copy->definition())) {
-      NVF_RETURN_REFUSAL(check_runs(kernel, copy, map));
+      NVF_RETURN_REFUSAL(find_wrong_runs(kernel, copy, map));
     }
     for (LaunchCondition& condition : map.conditions) {
       kernel.launch.conditions.push_back(std::move(condition));

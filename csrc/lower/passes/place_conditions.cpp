@@ -2,27 +2,18 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "eval/simplify.h"
-#include "ir/dependencies.h"
 #include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
-#include "ir/substitute_scalars.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
-#include "lower/analysis/loop_model.h"
-#include "lower/analysis/matrix_copies.h"
-#include "lower/analysis/memory_layout.h"
-#include "lower/analysis/mma.h"
 #include "lower/analysis/owners.h"
-#include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
-#include "lower/analysis/shifted_lanes.h"
 #include "lower/analysis/statement_facts.h"
-#include "lower/statements/element_statements.h"
+#include "lower/passes/needed_tests.h"
 
 namespace nvfuser {
 namespace {
@@ -35,92 +26,10 @@ bool needs_all_threads(const Scope& scope) {
   });
 }
 
-/// Whether a statement leaves its result in registers, and finds its operands there or, if they may
-/// come `from_shared`, in shared memory.
-bool is_of_block(const Expr& statement, bool from_shared) {
-  bool result = true;
-  for_each_write(statement, [&](const TensorIndex& element) {
-    result = result && element.view()->memory_type() == MemoryType::Local;
-  });
-  for_each_read(statement, [&](const TensorIndex& element) {
-    const MemoryType memory = element.view()->memory_type();
-    result =
-        result && (memory == MemoryType::Local || (from_shared && memory == MemoryType::Shared));
-  });
-  return result;
-}
-
-/// Elements of every array in registers or shared memory.
-using ArraySizes = std::unordered_map<const TensorView*, Val*>;
-
-ArraySizes array_sizes(const Scope& body) {
-  ArraySizes sizes;
-  for_each_node(body, [&](const Expr& statement) {
-    const auto* allocate = statement.as<Allocate>();
-    if (allocate != nullptr && allocate->memory_type != MemoryType::Global) {
-      sizes[allocate->buffer] = allocate->size;
-    }
-  });
-  return sizes;
-}
-
-/// Whether a statement computes an element of a factor of tensor cores, which multiply its holes.
-/// Holes of boxes are zeros anyway.
-bool defines_factor(const Expr& statement) {
-  if (statement.is_a<BulkLoad>()) {
-    return false;
-  }
-  bool result = false;
-  for_each_write(statement, [&](const TensorIndex& element) {
-    result = result || is_mma_factor(element.view());
-  });
-  return result;
-}
-
-/// Whether a statement copies registers that were loaded with their holes, which are zeros.
-bool copies_zeros(const Kernel& kernel, const Expr& statement) {
-  const auto* copy = statement.as<LoadStoreOp>();
-  const TensorView* from = copy == nullptr || copy->arg->vtype() != ValType::TensorIndex
-                               ? nullptr
-                               : static_cast<const TensorIndex*>(copy->arg)->view();
-  return from != nullptr && from->memory_type() == MemoryType::Local &&
-         is_matrix_instruction(kernel, from->definition());
-}
-
-/// Integer division by what a hole holds may trap.
-bool may_trap(const Expr* statement) {
-  const auto* binary = statement->as<BinaryOp>();
-  if (binary == nullptr || is_floating_point(binary->out->dtype()) ||
-      is_complex(binary->out->dtype())) {
-    return false;
-  }
-  switch (binary->op) {
-    case BinaryOpType::Div:
-    case BinaryOpType::Mod:
-    case BinaryOpType::Remainder:
-    case BinaryOpType::Fmod:
-    case BinaryOpType::CeilDiv:
-    case BinaryOpType::Gcd:
-    case BinaryOpType::Pow: return true;
-    default: return false;
-  }
-}
-
-/// Tests of a vector along a shifted axis, in which some lanes may be holes.
-struct LaneTests {
-  RangeTest first; // the first lane is no hole; those behind it are its neighbours
-  RangeTest whole; // all lanes can be moved at once
-};
-
 class ConditionPlacer {
  public:
   explicit ConditionPlacer(Kernel& kernel)
-      : kernel_(kernel),
-        simplifier_(*kernel.simplifier),
-        array_sizes_(array_sizes(kernel.body)),
-        owners_(kernel) {
-    find_needed_tests(kernel.body, /*lanes=*/0);
-  }
+      : kernel_(kernel), simplifier_(*kernel.simplifier), needed_(kernel), owners_(kernel) {}
 
   /// `scope` with conditions. `is_decided`: a hoisted condition decided every range test already.
   Scope place(const Scope& scope, bool is_decided, bool may_hoist) {
@@ -136,153 +45,6 @@ class ConditionPlacer {
   }
 
  private:
-  /// The range tests a statement needs at all.
-  [[nodiscard]] std::vector<RangeTest> needed_tests(const Expr* statement) const {
-    const auto found = needed_.find(statement);
-    return found == needed_.end() ? std::vector<RangeTest>{} : found->second;
-  }
-
-  /// `lanes`: of the vector that the statements are; 0: they are none.
-  void find_needed_tests(const Scope& scope, int64_t lanes) {
-    std::vector<const Expr*> sums;
-    std::vector<RangeTest> common; // of the other statements
-    for (const Expr* expr : scope) {
-      if (const auto* loop = expr->as<ForLoop>()) {
-        const bool is_vector = loop->loop_kind == LoopKind::Vector;
-        find_needed_tests(loop->body, is_vector ? as_int(loop->stop->value()) : lanes);
-        continue;
-      }
-      const auto found = kernel_.tests.find(expr);
-      if (found == kernel_.tests.end() || runs_for_holes(*expr, lanes > 0)) {
-        continue;
-      }
-      std::vector<RangeTest> tests = found->second.ranges;
-      if (lanes > 0) {
-        test_lanes(*expr, lanes, tests);
-      }
-      needed_[expr] = tests;
-      if (combines_for_holes(*expr)) {
-        sums.push_back(expr);
-      } else {
-        common.insert(common.end(), tests.begin(), tests.end());
-      }
-    }
-    for (const Expr* sum : sums) {
-      std::erase_if(needed_[sum], [&](const RangeTest& test) {
-        return !contains(common, test) && is_of_results(test, first_output(kernel_.origin.at(sum)));
-      });
-    }
-  }
-
-  /// For a vector along a shifted axis `tests` only keep that it begins before the end of the axis.
-  /// A load may bring elements of other rows into holes, where there are any; a store may not.
-  void test_lanes(const Expr& statement, int64_t lanes, std::vector<RangeTest>& tests) {
-    const Resize* shift = shift_of_lanes(kernel_, first_output(kernel_.origin.at(&statement)));
-    if (shift == nullptr) {
-      return;
-    }
-    const auto first = std::ranges::find_if(tests, [&](const RangeTest& test) {
-      return test.may_be_negative && test.extent->same_as(shift->in->extent());
-    });
-    NVF_INVARIANT(first != tests.end(), "the first lane is tested: ", statement.to_string());
-    if (const std::optional<RangeTest> whole = test_of_vector(statement, lanes, *first)) {
-      lane_tests_[&statement] = {.first = *first, .whole = *whole};
-    }
-    first->may_be_negative = false;
-  }
-
-  /// The test of a vector that can be moved at once: one that is stored has no hole; one that is
-  /// loaded ends within the tensor; the two that one between them is loaded with lie within the
-  /// row. None: both sides are on chip, and have room for holes.
-  std::optional<RangeTest> test_of_vector(
-      const Expr& statement, int64_t lanes, const RangeTest& first) {
-    const auto less = [&](Val* number, int64_t by) {
-      return simplifier_.simplify(scalar::sub(number, kernel_.new_index(by)));
-    };
-    const auto& copy = static_cast<const LoadStoreOp&>(statement);
-    const auto* out = static_cast<const TensorIndex*>(copy.out);
-    const auto* read = static_cast<const TensorIndex*>(copy.arg);
-    if (out->view()->memory_type() == MemoryType::Global) {
-      return RangeTest{first.index, less(first.extent, lanes - 1), true};
-    }
-    if (read->view()->memory_type() != MemoryType::Global) {
-      return std::nullopt;
-    }
-    if (is_unaligned(kernel_, first_output(kernel_.origin.at(&statement)))) {
-      return RangeTest{less(first.index, lanes - 1), less(first.extent, 3 * lanes - 2), true};
-    }
-    return RangeTest{read->index(), less(stored_elements(kernel_, read->view()), lanes - 1)};
-  }
-
-  /// Whether what a statement computes for holes is of no consequence.
-  [[nodiscard]] bool runs_for_holes(const Expr& statement, bool is_vectorized) const {
-    const Expr* origin = kernel_.origin.at(&statement);
-    return is_of_block(statement, /*from_shared=*/!is_vectorized) && !may_trap(&statement) &&
-           (!defines_factor(statement) || copies_zeros(kernel_, statement)) &&
-           !combines_over_loops(origin) && !reads_elsewhere(origin) && stays_in_arrays(statement);
-  }
-
-  /// Whether a sum may go on in accumulators that are holes: they are registers of their own, which
-  /// its readers leave out. The root of an rfactored axis has holes that are none of its result.
-  [[nodiscard]] bool combines_for_holes(const Expr& statement) const {
-    const auto origin = kernel_.origin.find(&statement);
-    return origin != kernel_.origin.end() && is_reduction_expr(origin->second) &&
-           statement.is_a<BinaryOp>() && !first_output(origin->second)->has_root() &&
-           is_of_block(statement, /*from_shared=*/true) && stays_in_arrays(statement);
-  }
-
-  /// Whether a test tells apart results of a reduction, and anew in each iteration of a loop over
-  /// what it reduces: a test that does not change there is tested before the loop. A loop over a
-  /// broadcast runs over one result.
-  [[nodiscard]] bool is_of_results(const RangeTest& test, const TensorView* out) const {
-    bool is_reducing = false;
-    bool changes = false;
-    for (const Loop* loop : kernel_.loop_model->nest(out)) {
-      const bool depends = !loop->index->is_const() && depends_on(test.index, loop->index);
-      const bool reduces = is_reduced(kernel_, out, loop);
-      if (depends && (reduces || loop->is_broadcast())) {
-        return false;
-      }
-      is_reducing = is_reducing || reduces;
-      changes = changes || (depends && is_reducing && !loop->is_hardware());
-    }
-    return changes && !test.may_be_negative;
-  }
-
-  static bool contains(const std::vector<RangeTest>& tests, const RangeTest& test) {
-    return std::any_of(
-        tests.begin(), tests.end(), [&](const RangeTest& other) { return other.same_as(test); });
-  }
-
-  /// Whether holes have a place in the arrays that a statement touches. They have none where an
-  /// array was made by other splits than those of the loops that read it.
-  [[nodiscard]] bool stays_in_arrays(const Expr& statement) const {
-    bool result = true;
-    for_each_element(statement, [&](const TensorIndex& element) {
-      if (!result || element.index()->is_zero()) {
-        return;
-      }
-      const auto size = array_sizes_.find(element.view());
-      result = size != array_sizes_.end() && simplifier_.prove_nonnegative(element.index()) &&
-               simplifier_.prove_lt(element.index(), size->second) &&
-               stays_in_stage(element, size->second);
-    });
-    return result;
-  }
-
-  /// Whether holes of a circular buffer in shared memory have a place in the stage that is read:
-  /// other stages may be loaded meanwhile.
-  [[nodiscard]] bool stays_in_stage(const TensorIndex& element, Val* size) const {
-    const CircularLoop* circular = circular_loop_of(kernel_, element.view());
-    if (circular == nullptr || element.view()->memory_type() != MemoryType::Shared) {
-      return true;
-    }
-    ScalarSubstitution at_first_stage(kernel_);
-    at_first_stage.replace(circular->loop->index, kernel_.zero());
-    Val* offset = simplifier_.simplify(at_first_stage(element.index()));
-    return simplifier_.prove_lt(offset, scalar::div(size, kernel_.new_index(circular->stages)));
-  }
-
   static Val* all_of(const std::vector<RangeTest>& tests) {
     Val* condition = nullptr;
     for (const RangeTest& test : tests) {
@@ -294,7 +56,7 @@ class ConditionPlacer {
   /// An asynchronous copy under the range tests that its condition does not contain: a hole is
   /// filled with zeros. A copy that knew its element to be no hole is a statement of its own.
   Expr* filling_copy(Expr* statement) {
-    std::vector<RangeTest> tests = needed_tests(statement);
+    std::vector<RangeTest> tests = needed_.of(statement);
     for (const RangeTest& other : kernel_.tests.at(statement).storage) {
       std::erase_if(tests, [&](const RangeTest& test) { return test.same_as(other); });
     }
@@ -328,7 +90,7 @@ class ConditionPlacer {
       condition = all_of(kernel_.tests.at(statement).storage);
       statement = filling_copy(statement);
     } else if (!is_decided) {
-      condition = all_of(needed_tests(statement));
+      condition = all_of(needed_.of(statement));
       if (condition != nullptr && defines_factor(*statement)) {
         append_zero(result, statement);
       }
@@ -372,7 +134,7 @@ class ConditionPlacer {
 
   void append_own_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
     if (loop.loop_kind == LoopKind::Vector && !is_decided &&
-        lane_tests_.contains(loop.body.front())) {
+        needed_.lanes_of(loop.body.front()) != nullptr) {
       append_vector_or_lanes(result, loop);
       return;
     }
@@ -393,10 +155,10 @@ class ConditionPlacer {
     append_copy(vector, loop, place(loop.body, /*is_decided=*/true, /*may_hoist=*/false));
     Scope lanes = place({loop_over_lanes(loop)}, /*is_decided=*/false, /*may_hoist=*/false);
     auto* either = kernel_.make<IfThenElse>(
-        {.condition = lane_tests_.at(statement).whole.holds(),
+        {.condition = needed_.lanes_of(statement)->whole.holds(),
          .then_body = std::move(vector),
          .else_body = std::move(lanes)});
-    Val* condition = all_of(needed_tests(statement));
+    Val* condition = all_of(needed_.of(statement));
     if (condition == nullptr) {
       result.push_back(either);
     } else {
@@ -419,11 +181,11 @@ class ConditionPlacer {
         {.out = element_behind(vector->out),
          .arg = element_behind(vector->arg),
          .op = LoadStoreOpType::Set});
-    RangeTest test = lane_tests_.at(vector).first;
+    RangeTest test = needed_.lanes_of(vector)->first;
     test.index = behind(test.index);
     kernel_.origin[copy] = kernel_.origin.at(vector);
     kernel_.tests[copy] = {.ranges = {test}, .owner = kernel_.tests.at(vector).owner};
-    needed_[copy] = {test};
+    needed_.set(copy, {test});
     return kernel_.make<ForLoop>(
         {.index = lane,
          .iter_domain = loop.iter_domain,
@@ -434,7 +196,7 @@ class ConditionPlacer {
   }
 
   void append_unswitched(Scope& result, ForLoop& loop, Val* condition) {
-    if (condition != nullptr && condition->is_false()) { // no one passes all tests
+    if (condition != nullptr && condition->is_false()) { // no thread passes all tests
       append_copy(result, loop, place(loop.body, /*is_decided=*/false, /*may_hoist=*/false));
       return;
     }
@@ -500,11 +262,11 @@ class ConditionPlacer {
         collect(*inner, indices, tests);
         continue;
       }
-      for (const RangeTest& test : needed_tests(expr)) {
+      for (const RangeTest& test : needed_.of(expr)) {
         tests.push_back(test);
       }
-      if (const auto lanes = lane_tests_.find(expr); lanes != lane_tests_.end()) {
-        tests.push_back(lanes->second.whole);
+      if (const LaneTests* lanes = needed_.lanes_of(expr)) {
+        tests.push_back(lanes->whole);
       }
     }
   }
@@ -518,7 +280,7 @@ class ConditionPlacer {
     Val* condition = nullptr;
     std::vector<RangeTest> done;
     for (const RangeTest& test : tests) {
-      if (contains(done, test)) {
+      if (contains_test(done, test)) {
         continue;
       }
       done.push_back(test);
@@ -569,7 +331,7 @@ class ConditionPlacer {
     const auto found = kernel_.tests.find(&statement);
     return found != kernel_.tests.end() &&
            std::all_of(tests.begin(), tests.end(), [&](const RangeTest& test) {
-             return contains(found->second.ranges, test);
+             return contains_test(found->second.ranges, test);
            });
   }
 
@@ -586,9 +348,7 @@ class ConditionPlacer {
 
   Kernel& kernel_;
   IndexSimplifier& simplifier_;
-  ArraySizes array_sizes_;
-  std::unordered_map<const Expr*, std::vector<RangeTest>> needed_; // nothing: none
-  std::unordered_map<const Expr*, LaneTests> lane_tests_;          // of vectors along shifted axes
+  NeededTests needed_;
   const Owners owners_;
   HardwareIndices tested_owner_; // by conditions around
 };
