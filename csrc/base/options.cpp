@@ -74,9 +74,6 @@ struct IdleOptions<DisableOption> {
       DisableOption::WelfordVectorization,
       DisableOption::GroupedGridWelfordOuterOpt,
       DisableOption::ReuseMismatchedTypeRegisters,
-      DisableOption::GreedyScheduler,
-      DisableOption::ResizeScheduler,
-      DisableOption::ParallelCompile,
       DisableOption::Nvtx,
       DisableOption::Multidevice,
       DisableOption::InferContiguity};

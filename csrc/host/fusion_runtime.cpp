@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/thread_pool.h"
 #include "codegen/codegen.h"
 #include "host/explain.h"
 #include "host/hand_schedules.h"
+#include "host/side_by_side.h"
 #include "host/tuned_schedules.h"
 #include "ir/print.h"
 #include "schedule/table.h"
@@ -184,8 +184,8 @@ void FusionRuntime::choose_behind(
 
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {
   // Schedules and lowers; kernels are compiled when their arguments are known.
-  parallel_for(0, static_cast<int64_t>(ways_.size()), 1, [&](int64_t first, int64_t /*last*/) {
-    static_cast<void>(ways_[static_cast<size_t>(first)]->find_best_way(device, evaluator));
+  make_side_by_side(ways_.size(), [&](size_t i) {
+    static_cast<void>(ways_[i]->find_best_way(device, evaluator));
   });
   Choice choice;
   for (const RuntimePiece& piece : pieces_) {

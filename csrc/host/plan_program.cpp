@@ -3,10 +3,10 @@
 #include <unordered_map>
 
 #include "base/errors.h"
-#include "base/thread_pool.h"
 #include "host/plan_addresses.h"
 #include "host/plan_launches.h"
 #include "host/program_plan.h"
+#include "host/side_by_side.h"
 #include "host/view.h"
 #include "host/workspace.h"
 #include "ir/all_nodes.h"
@@ -532,8 +532,8 @@ ProgramPlan empty_plan(
 void compile_launches(
     ProgramPlan plan, std::span<const Step> steps, std::span<const Argument> args) {
   const std::vector<LaunchArguments> launches = ProgramPlanner(plan, steps, args).find_launches();
-  parallel_for(0, static_cast<int64_t>(launches.size()), 1, [&](int64_t first, int64_t /*last*/) {
-    const LaunchArguments& launch = launches[static_cast<size_t>(first)];
+  make_side_by_side(launches.size(), [&](size_t i) {
+    const LaunchArguments& launch = launches[i];
     CompileParams params;
     params.device = plan.device;
     static_cast<void>(launch.kernel->try_plan(launch.values, {}, params));

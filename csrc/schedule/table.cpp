@@ -31,6 +31,15 @@ void check_takes(SchedulerType type, const std::optional<Refusal>& refusal) {
   }
 }
 
+/// The option that turns a scheduler off, where there is one.
+std::optional<DisableOption> option_against(SchedulerType type) {
+  switch (type) {
+    case SchedulerType::greedy: return DisableOption::GreedyScheduler;
+    case SchedulerType::resize: return DisableOption::ResizeScheduler;
+    default: return std::nullopt;
+  }
+}
+
 } // namespace
 
 std::span<const Scheduler> schedulers() {
@@ -66,6 +75,14 @@ std::optional<Refusal> find_refusal(
          .found = enum_name(type),
          .fix = "schedule by hand, or call fd.execute(inputs), which runs any fusion"},
         ErrorKind::NotImplemented);
+  }
+  if (const auto option = option_against(type); option && has_option(*option)) {
+    return refuse(
+        {.headline = "the scheduler is turned off",
+         .node = "the fusion",
+         .expected = "a scheduler that may be used",
+         .found = {"NVFUSER_DISABLE=", option_name(*option)},
+         .fix = "leave the option out"});
   }
   NVF_RETURN_REFUSAL(scheduler->find_refusal_by_structure(summary));
   return scheduler->find_refusal_by_size(summary, facts);
