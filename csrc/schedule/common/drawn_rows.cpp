@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/pointwise.h"
 #include "ir/random_exprs.h"
+#include "optimize/rewrite.h"
 #include "schedule/common/reduction_loops.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -32,9 +32,7 @@ TensorView* computed_alone(const TensorView* tensor) {
     return nullptr;
   }
   const Expr* use = tensor->uses().front();
-  const bool is_on_elements =
-      use->is_a<UnaryOp>() || use->is_a<BinaryOp>() || use->is_a<TernaryOp>();
-  if (!is_on_elements || tensor_inputs(use).size() != 1) {
+  if (!optimize::is_on_elements(*use) || tensor_inputs(use).size() != 1) {
     return nullptr;
   }
   TensorView* result = tensor_outputs(use).front();

@@ -5,6 +5,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/rules.h"
+#include "optimize/rewrite.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/summary/axis_sources.h"
 #include "transform/translate_product.h"
@@ -162,8 +163,7 @@ class ProblemFinder {
 
   static bool is_map(const Expr* expr) {
     const auto* copy = expr->as<LoadStoreOp>();
-    return expr->is_a<UnaryOp>() || expr->is_a<BinaryOp>() || expr->is_a<TernaryOp>() ||
-           expr->is_a<BroadcastOp>() || expr->is_a<ExpandOp>() ||
+    return optimize::is_on_elements(*expr) || expr->is_a<BroadcastOp>() || expr->is_a<ExpandOp>() ||
            (copy != nullptr && copy->op == LoadStoreOpType::Set &&
             !static_cast<TensorView*>(copy->out)->has_root());
   }
