@@ -118,6 +118,12 @@ std::vector<std::string> SegmentedFusion::notes_on(size_t segment) const {
   for (const segment::Cut* cut : cuts_before(segment)) {
     notes.push_back("cut at " + segment::name_of(cut->tensor) + ": " + cut->to_string());
   }
+  const auto is_of = [&](const SegmentedEdge& edge) {
+    return edge.from == segment || edge.to == segment;
+  };
+  if (groups_.size() > 1 && std::ranges::none_of(edges_, is_of)) {
+    notes.emplace_back("apart: no tensor crosses between it and another segment");
+  }
   for (const SegmentedEdge& edge : edges_) {
     if (edge.to == segment && edge.dtype != edge.tensor->dtype()) {
       notes.push_back(

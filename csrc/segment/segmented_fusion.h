@@ -131,8 +131,8 @@ class SegmentedFusion {
   }
   /// Those of the tensors that one segment reads.
   [[nodiscard]] std::vector<const segment::Cut*> cuts_before(size_t segment) const;
-  /// For people, a line each: those cuts, types in which tensors cross that are not their own, and
-  /// what hints keep together.
+  /// For people, a line each: those cuts, or that no tensor crosses to or from it; types in which
+  /// tensors cross that are not their own; and what hints keep together.
   [[nodiscard]] std::vector<std::string> notes_on(size_t segment) const;
   [[nodiscard]] const std::vector<LateUpdate>& late_updates() const {
     return late_updates_;

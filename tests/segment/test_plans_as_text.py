@@ -69,6 +69,12 @@ def test_explain_says_what_runs_what_was_cut_and_what_was_refused() -> None:
     assert "  not no_op: output has a concrete dimension" in text
 
 
+def test_explain_says_that_nothing_crosses_between_segments() -> None:
+    inputs = [torch.randn(16, 8), torch.randn(7)]
+    text = plan_of(lambda fd, a, b: [fd.ops.exp(a), fd.ops.sin(b)], inputs).explain()
+    assert text.count("  apart: no tensor crosses between it and another segment\n") == 2
+
+
 def test_a_drawing_has_groups_and_what_crosses() -> None:
     plan = plan_of(two_sums, [torch.randn(4, 8)])
     text = plan.draw()
