@@ -38,11 +38,25 @@ bool is_compatible(const ScalarArg& number, DataType dtype) {
   return std::holds_alternative<std::complex<double>>(value) && is_complex(dtype);
 }
 
+/// Says no to the argument of an input. The headline is documented.
+Refusal refuse_argument(
+    size_t i, const Val* input, Part headline, Part expected, Part found, Part fix) {
+  return refuse(
+      {.headline = std::move(headline),
+       .node = {"input ", i, ", ", describe(input)},
+       .expected = std::move(expected),
+       .found = std::move(found),
+       .fix = std::move(fix)});
+}
+
 std::optional<Refusal> find_unfit_scalar(size_t i, const Val* input, const Argument& arg) {
   if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
-    return refuse_headline(
+    return refuse_argument(
+        i, input,
         {expected_input(i, input), "to be a scalar but got ", text(tensor->dtype),
-         " tensor of rank ", tensor->rank});
+         " tensor of rank ", tensor->rank},
+        {"a number of dtype ", text(input->dtype())}, {"a tensor of rank ", tensor->rank},
+        "pass arguments in the order of Fusion.inputs(), or the element itself: tensor.item()");
   }
   const auto& number = std::get<ScalarArg>(arg);
   if (!is_compatible(number, input->dtype())) {
@@ -62,32 +76,45 @@ std::optional<Refusal> find_unfit_scalar(size_t i, const Val* input, const Argum
 std::optional<Refusal> find_unfit_tensor(size_t i, const TensorView* input, const Argument& arg) {
   const auto* tensor = std::get_if<TensorArg>(&arg);
   if (tensor == nullptr) {
-    return refuse_headline(
-        {expected_input(i, input), "to be an at::Tensor but got scalar ",
-         value_text(std::get<ScalarArg>(arg))});
+    const std::string value = value_text(std::get<ScalarArg>(arg));
+    return refuse_argument(
+        i, input, {expected_input(i, input), "to be an at::Tensor but got scalar ", value},
+        "a tensor", {"the number ", value},
+        "pass arguments in the order of Fusion.inputs(), or define the input with define_scalar");
   }
   const auto rank = static_cast<int32_t>(logical_axes(input).size());
   if (tensor->rank != rank) {
-    return refuse_headline(
+    return refuse_argument(
+        i, input,
         {expected_input(i, input), "to be bound to a tensor of rank ", rank,
-         ", but got a tensor of rank ", tensor->rank});
+         ", but got a tensor of rank ", tensor->rank},
+        {rank, " dimensions"}, {tensor->rank, " dimensions"},
+        "pass a tensor with a dimension for each of the definition's");
   }
   const DataType dtype = framework_dtype(input->dtype());
   if (tensor->dtype != dtype) {
-    return refuse_headline(
+    return refuse_argument(
+        i, input,
         {expected_input(i, input), "to be bound to a tensor of dtype ", text(dtype),
-         ", but got a tensor of dtype ", text(tensor->dtype)});
+         ", but got a tensor of dtype ", text(tensor->dtype)},
+        text(dtype), text(tensor->dtype), "cast the tensor, or define the input with its dtype");
   }
   if (tensor->device.kind == DeviceKind::Other) {
-    return refuse_headline(
+    return refuse_argument(
+        i, input,
         {"nvfuser only supports cuda or meta device, found: ", tensor->device.str(),
-         " (CPU tensors are supported too)"});
+         " (CPU tensors are supported too)"},
+        "a tensor on the CPU or on a CUDA device", tensor->device.str(),
+        "move the tensor to one of them");
   }
   if (input->is_cpu_scalar() && !tensor->device.is_cpu()) {
-    return refuse_headline(
+    return refuse_argument(
+        i, input,
         {expected_input(i, input),
          "to be bound to a CPU or meta scalar tensor, but got a tensor on device ",
-         tensor->device.str()});
+         tensor->device.str()},
+        "a tensor of one element on the CPU, as is_cpu=True says", tensor->device.str(),
+        "pass tensor.cpu(), or define the input without is_cpu");
   }
   return std::nullopt;
 }
@@ -294,17 +321,22 @@ std::variant<MemoryLayout, Refusal> try_bind_memory(
   for (size_t dim = 0; dim < axes.size(); ++dim) {
     const int64_t stride = arg.strides()[dim];
     if (stride < 0) {
-      return refuse_headline(
+      return refuse_argument(
+          i, tensor,
           {"negative stride on tensor is not supported: strides[", dim, "]=", stride, " (",
-           expected_input(i, tensor), "made contiguous first)"});
+           expected_input(i, tensor), "made contiguous first)"},
+          "strides of at least 0", {"stride ", stride}, "pass tensor.contiguous()");
     }
     const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
     if (is_expanded && stride != 0 && arg.sizes()[dim] > 1) {
-      return refuse_headline(
+      return refuse_argument(
+          i, tensor,
           {expected_input(i, tensor), "dimension ", dim,
            " should be an expanded broadcasting, but it does not have stride zero:"
            " its stride is ",
-           stride});
+           stride},
+          "stride 0", {"stride ", stride},
+          "pass tensor.expand(..) of one element, or define the dimension without an expansion");
     }
   }
 
