@@ -1,8 +1,8 @@
 """Helpers of this folder's tests: short schedules, guarded inputs, comparison.
 
-A test is named after its case and quotes the case's number in its docstring. Inputs lie in buffers
-filled with NaN (or the lowest integer), so that an element read outside of the valid region shows;
-values are small integers, so that sums are exact in any order and results compare equal.
+Inputs lie in buffers filled with NaN (or the lowest integer), so that an element read outside of
+the valid region shows; values are small integers, so that sums are exact in any order and results
+compare equal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,14 @@ SHARED, GLOBAL = MemoryType.shared, MemoryType.Global
 SIZES = (1, 2, 3, 31, 32, 33, 127, 128, 129, 999, 1000, 1025)
 PAIRS = ((1, 1), (3, 4), (2, 33), (31, 127), (32, 32), (129, 3), (1, 1000), (13, 101))
 
+LENGTHS = (1, 2, 3, 9, 31, 32, 33, 129, 1000)  # of axes that are resized
+
 GUARD = 64  # elements around an input; keeps a 16-byte alignment
+
+
+def lengths(least: int) -> list[list[list[int]]]:
+    """Input shapes of one dimension, from `least` on."""
+    return [[[n]] for n in LENGTHS if n >= least]
 
 
 def par(tensor: TensorView, *types: ParallelType | None) -> TensorView:

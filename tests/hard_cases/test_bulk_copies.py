@@ -61,7 +61,7 @@ COPIES = [
 
 @pytest.mark.parametrize(("boxes", "shapes"), COPIES)
 def test_loads_of_boxes(target, boxes, shapes):
-    """What is beyond the tensor is not read, and nothing of it is seen."""
+    """Memory beyond the tensor is not read, and nothing of it is seen."""
     check(loaded(boxes), target, [(shape,) for shape in shapes], lambda x: -x)
 
 
@@ -304,7 +304,7 @@ def test_loads_and_stores(target):
 
 
 def test_stores_of_a_serial_loop(target):
-    """What is stored is overwritten after it has been read."""
+    """A stored box is overwritten after it has been read."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.ops.neg(x)
