@@ -53,7 +53,7 @@ def second(*, overlaps: bool = True) -> FusionDefinition:
 
 
 def print_overlap(target: str) -> None:
-    """What follows the signal of the first kernel, and what precedes the wait of the second."""
+    """Print what stands behind the signal of the first kernel and before the wait of the second."""
     _, signal, behind = first().fusion.print_kernel(target=target).partition(SIGNAL)
     before, wait, _ = second().fusion.print_kernel(target=target).partition(WAIT)
     print("--- the first kernel, when blocks of the second one may begin\n")
@@ -83,7 +83,7 @@ class Chain:
         return x
 
     def time_us(self, x: torch.Tensor) -> float:
-        """Of a pair, on the GPU: the stream is busy until all kernels are in it."""
+        """The time of a pair on the GPU: the stream is busy until all kernels are in it."""
         times: list[float] = []
         for _ in range(20):
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -109,7 +109,7 @@ run_bench() {
   "$PYTHON" benchmarks/run.py --target cuda ${BENCH_ARGS:-}
 }
 
-# Of clusters with more than 8 blocks, synccheck says that the barriers of ranks 8 and above were never
+# In clusters of more than 8 blocks, synccheck takes the barriers of ranks 8 and above for never
 # initialized, although those blocks run the same instructions as the others.
 marks_for() {
   [ "$1" = synccheck ] && echo 'sanitize and not wide_cluster' || echo sanitize

@@ -32,7 +32,7 @@ void check_associative(BinaryOpType op) {
   }
 }
 
-/// All elements there are: one. It is combined with the initial value, if there is one.
+/// The scan of a tensor of one element, which is combined with the initial value, if there is one.
 TensorView* scan_of_one(TensorView* arg, BinaryOpType op, Val* init) {
   if (init == nullptr) {
     return set(arg);

@@ -22,7 +22,7 @@ struct GroupTraits {
 
 /// The first scheduler that takes the segment, what it decides, and the reasons of those before it.
 struct Answer {
-  SchedulerType scheduler = SchedulerType::none; // none: no one does
+  SchedulerType scheduler = SchedulerType::none; // none: no scheduler does
   std::shared_ptr<const HeuristicParams> params = nullptr;
   std::vector<Rejection> rejections = {};
 };

@@ -21,7 +21,7 @@ enum class CutRule : uint8_t {
   Reshape,    // reshapes that share no loops
   Itself,     // a tensor would meet its own transpose or reshape
   View,       // what reads it is a view, which needs no kernel
-  Repeated,   // what reads it would compute it anew for each of many elements
+  Repeated,   // its reader would compute it again for each of many elements
   Update,     // an input is read before it is written in place
   Order,      // what reads it also waits for a third segment
   Unsuitable, // no scheduler takes both sides together

@@ -26,7 +26,7 @@ class _WatchedSpec(ModuleSpec):
     def _initializing(self) -> bool:
         frame = sys._getframe(1)
         importer = frame.f_globals.get("__name__", "")
-        # Pickles look modules up, too, in frames that name no module.
+        # Pickles also look modules up, in frames that name no module.
         is_statement = self.name in frame.f_code.co_names
         if is_statement and importer.partition(".")[0] not in _PACKAGES:
             self.__class__ = ModuleSpec  # type: ignore[assignment]

@@ -233,7 +233,7 @@ def test_a_thread_waits_for_its_own_vectors_before_the_barrier(tmp_path) -> None
 
 @pytest.mark.parametrize("make", [boxes_ahead, vectors_ahead])
 def test_loads_into_a_wrong_stage_are_found(make, tmp_path) -> None:
-    """Of the iteration that reads next: no barrier is missing."""
+    """The stage is that of the iteration that reads next: no barrier is missing."""
     source = source_with_checks(make())
     stage = re.compile(r"\((\w+) \+ 2\) % 4")
     assert len(stage.findall(source)) == 1

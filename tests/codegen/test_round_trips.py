@@ -1,4 +1,4 @@
-"""What is rounded to BFloat16 and read as a Float again is one instruction, where all that reads it
+"""A value rounded to BFloat16 and read as a Float again is one instruction, where all that reads it
 takes it as a Float."""
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def test_rows_that_fit_are_linear(space: Space) -> None:
 
 
 def test_a_quotient_finds_its_remainder_in_another_form(space: Space) -> None:
-    """Of a remainder within a dividend, the remainder by the same divisor is gone."""
+    """The remainder of a remainder by the same divisor is gone from a dividend."""
     k, v = space.index(space.size()), space.index(13)
     dividend = k % 143 * 13 + v
     rest = (k * 13 + v) % 143

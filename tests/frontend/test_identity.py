@@ -186,14 +186,14 @@ DIFFERENT: dict[str, list[Write]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_equal_statements_have_one_id(name: str) -> None:
-    """What follows from it."""
+    """Equal definitions share one entry of the cache."""
     ids = {id_of(write) for write in SAME[name]}
     assert ids == {0}
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_different_statements_have_different_ids(name: str) -> None:
-    """What equality compares."""
+    """Equality compares each of these."""
     ids = [id_of(write) for write in DIFFERENT[name]]
     assert len(set(ids)) == len(ids)
     assert [id_of(write) for write in DIFFERENT[name]] == ids
@@ -253,7 +253,7 @@ def test_other_sizes_make_no_new_id(target: str) -> None:
 
 
 def test_names_options_and_lengths_are_not_compared() -> None:
-    """What is not part of equality."""
+    """Equality leaves these out."""
     ids = set()
     for length in (3, 9999):
         with FusionDefinition(max_length=length) as fd:

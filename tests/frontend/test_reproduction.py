@@ -79,7 +79,7 @@ def test_the_script_is_as_documented() -> None:
 
 
 def test_the_script_runs(target: str) -> None:
-    """What it prints is a program that reaches the same id."""
+    """The printed text is a program that reaches the same id."""
     fd = scaled()
     x = torch.zeros(6, 4, device=target)
     fd.execute([x, 2.0], save_repro_inputs=True)

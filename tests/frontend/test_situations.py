@@ -79,7 +79,7 @@ def test_complete_definitions_cannot_be_entered() -> None:
 
 
 def test_open_definitions_can_neither_be_executed_nor_opened_again() -> None:
-    """What is written so far stays."""
+    """The statements written so far stay."""
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1])
         with pytest.raises(RuntimeError, match="The definition is open"):

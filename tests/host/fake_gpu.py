@@ -102,7 +102,7 @@ def address_of(exporter: Any) -> int:
 
 
 class Log:
-    """What the driver was asked for since it was read last."""
+    """The calls of the driver since the log was read last."""
 
     def __init__(self) -> None:
         self.driver = ctypes.CDLL("libcuda.so.1")

@@ -68,7 +68,7 @@ class RunCalls(TileCalls):
                 self.stored.append(out)
 
     def update(self, out: TensorView, updated: TensorView) -> None:
-        """What is combined with the input lies in shared memory: itself, or a copy."""
+        """The tensor that is combined with the input lies in shared memory: itself, or a copy."""
         if out.uses() or out.has_reduction() or not self.chance(0.9):
             return
         operand = next(t for t in out.definition().inputs() if t is not updated)

@@ -42,7 +42,7 @@ from round_trip import lines_of
 
 @dataclass(frozen=True)
 class Maker:
-    """What a script is made with."""
+    """The choices that a script is made with."""
 
     operations: type[KernelOperations]
     calls: type[ScheduleCalls]

@@ -64,7 +64,7 @@ def product(name: str, inputs: Tensors) -> FusionDefinition:
 
 @pytest.fixture
 def results_of_calls(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor | None]:
-    """What each direct call gave; None where it left the work to the evaluator."""
+    """The result of each direct call; None where it left the work to the evaluator."""
     given: list[torch.Tensor | None] = []
     call = DirectCall.try_on
 

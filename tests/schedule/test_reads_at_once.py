@@ -31,7 +31,7 @@ def body_of(fusion: Fusion) -> list[str]:
 
 
 def padded_cat(parts: list[torch.Tensor]) -> FusionDefinition:
-    """Of constant sizes, as `fd.execute` makes them of dimensions that are resized."""
+    """A cat of constant sizes, as `fd.execute` makes them of dimensions that are resized."""
     with FusionDefinition() as fd:
         tensors = [fd.from_pytorch(part, static_sizes=True) for part in parts]
         fd.add_output(fd.ops.pad(fd.ops.cat(tensors, 1), [5, 6]))

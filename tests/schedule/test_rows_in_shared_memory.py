@@ -153,7 +153,7 @@ def test_random_numbers_are_drawn_once(target: str, blocks: int) -> None:
 
 
 def test_sums_of_inputs_are_kept_where_they_are_as_small() -> None:
-    """Of two inputs in 16 bits, or one input and random numbers, passes begin with the result."""
+    """Passes over two inputs in 16 bits, or one input and random numbers, begin with the result."""
     for build, inputs in (
         (softmax_of_sum, [torch.empty(600, 237_533)] * 2),
         (softmax_of_draws, [between_vectors(torch.empty(600, 237_533, dtype=torch.half))]),

@@ -89,7 +89,7 @@ def check(found: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def norm_gradient(fd: FusionDefinition, x: TensorView, dy: TensorView) -> TensorView:
-    """Of a layer norm without weights."""
+    """The gradient of a layer norm without weights."""
     ops = fd.ops
     wide, gradient = ops.cast(x, FLOAT), ops.cast(dy, FLOAT)
 

@@ -193,7 +193,7 @@ def test_four_blocks_fit_on_a_multiprocessor() -> None:
 def test_shared_memory_has_room_for_four_blocks(
     build: Callable[..., object], shape: tuple[int, ...]
 ) -> None:
-    """What they keep, and scratch of a sum or of a Welford: else the launch would be refused."""
+    """Blocks have room for their rows, and for scratch of sums: or a launch would be refused."""
     with OnlyReserved():
         inputs = [torch.empty(shape, dtype=BF16)]
         if build is batch_norm:

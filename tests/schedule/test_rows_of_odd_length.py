@@ -22,7 +22,7 @@ TYPES = {torch.float16: DataType.Half, torch.bfloat16: DataType.BFloat16, torch.
 
 
 def rms_norm(columns: int, dtype: torch.dtype) -> FusionDefinition:
-    """Of rows whose length the definition says; -1: it does not."""
+    """A norm of rows whose length the definition says; -1: it does not."""
     with FusionDefinition() as fd:
         ops = fd.ops
         x = fd.define_tensor([-1, columns], contiguity=True, dtype=TYPES[dtype])
@@ -163,7 +163,7 @@ def test_other_rows_stay_in_registers(rows: int, columns: int, dtype: torch.dtyp
 
 
 def test_random_numbers_are_not_drawn_again() -> None:
-    """What cannot be computed in each pass is kept as it was computed."""
+    """A value that cannot be computed in each pass is kept as it was computed."""
     with FusionDefinition() as fd:
         ops = fd.ops
         x = fd.define_tensor([-1, 237533], contiguity=True, dtype=DataType.Half)

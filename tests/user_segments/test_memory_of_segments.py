@@ -85,7 +85,7 @@ def test_three_sums(target) -> None:
 
 
 def test_bytes_alive_during_three_sums(target) -> None:
-    """What is alive at most, counted by storage: "the input, which the caller
+    """The bytes alive at most, counted by storage: "the input, which the caller
     holds; the first sum; the second sum" """
     fd = define(three_sums)
     x = randn(32, 64, 8, 128, target=target, dtype=torch.float64)

@@ -55,7 +55,7 @@ def test_reduction_broadcast_pointwise(target) -> None:
 
 
 def test_the_table_of_a_run() -> None:
-    """What the table holds at the start and behind each segment"""
+    """The table has these values at the start and behind each segment"""
     inputs = [randn(2, 32), randn(2, 128)]
     fd = define(reduced_and_subtracted)
     segments = fd.segment(inputs)

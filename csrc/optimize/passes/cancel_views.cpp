@@ -79,7 +79,7 @@ TensorView* simpler(const ExpandOp& op) {
   return inner == nullptr ? nullptr : ops::expand(inner->arg, op.extents);
 }
 
-/// For each dimension of a permuted copy that of its operand; empty: it is none.
+/// The dimension of the operand for each dimension of a permuted copy; empty: it is no such copy.
 std::vector<int64_t> permutation_of(const LoadStoreOp* op) {
   std::vector<int64_t> dims;
   if (op == nullptr || op->op != LoadStoreOpType::Set || !op->out->is_tensor()) {
@@ -113,7 +113,7 @@ TensorView* simpler(const ReshapeOp& op) {
   return have_same_shape(op.arg, op.out) ? op.arg : nullptr;
 }
 
-/// A part that is as large as the whole begins where that does.
+/// A part that is as large as the whole is the whole.
 TensorView* simpler(const SliceOp& op) {
   return have_same_shape(op.arg, op.out) ? op.arg : nullptr;
 }
