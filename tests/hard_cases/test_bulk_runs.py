@@ -30,7 +30,10 @@ pytestmark = pytest.mark.sanitize
 
 RUN = LoadStoreOpType.CpAsyncBulk
 LENGTH = 512  # elements of a run: more than a box can have along an axis
-WAYS = ["at once", "ahead", "by other threads"]
+WAYS = [
+    *("at once", "ahead"),
+    pytest.param("by other threads", marks=pytest.mark.lanes_hand_back),
+]
 
 
 def copied(length: int = LENGTH, dtype: DataType = DataType.Float) -> FusionDefinition:
