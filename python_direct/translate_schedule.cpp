@@ -77,12 +77,15 @@ ScheduleTranslator::ScheduleTranslator(const Fusion& fusion) {
   for (TensorView* tensor : fusion.tensors()) {
     const auto* reduction =
         tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ReductionOp>();
+    const auto* product =
+        tensor->definition() == nullptr ? nullptr : tensor->definition()->as<MmaOp>();
     states_.push_back(
         {.tensor = tensor,
          .domain = tensor->domain(),
          .schedule = tensor->schedule(),
          .is_interface = tensor->is_fusion_input() || tensor->is_fusion_output(),
          .is_serial_reduction = reduction != nullptr && reduction->serial_grid,
+         .macro = product == nullptr ? 0 : product->macro,
          .origin = tensor->is_fusion_input() ? "input" : "",
          .layout = {}});
   }
@@ -331,24 +334,22 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
   if (state.is_serial_reduction) {
     out.line(name_of(&tensor) + ".definition().request_serial_grid_reduction()");
   }
-  print_macro(tensor);
+  print_macro(state);
   print_axis_bindings(state, axes, /*is_inlined=*/false);
   out.line = plain_line;
 }
 
-/// The instruction that computes a sum of products.
-void ScheduleTranslator::print_macro(const TensorView& tensor) {
-  const auto* sum = tensor.definition() == nullptr ? nullptr : tensor.definition()->as<MmaOp>();
-  if (sum == nullptr || sum->macro == 0) {
+void ScheduleTranslator::print_macro(const State& state) {
+  if (state.macro == 0) {
     return;
   }
-  const MmaMacro macro = MmaMacro::from_int(sum->macro);
+  const MmaMacro macro = MmaMacro::from_int(state.macro);
   PythonCall encode("MmaMacroEncode");
   encode.arg(python_text(macro.arch));
   for (const int64_t part : {macro.m, macro.n, macro.k}) {
     encode.arg(python_text(part));
   }
-  writer_->line(name_of(&tensor) + ".set_mma_macro(" + encode.str() + ".mma_macro())");
+  writer_->line(name_of(state.tensor) + ".set_mma_macro(" + encode.str() + ".mma_macro())");
 }
 
 void ScheduleTranslator::print_memory(const State& state) {

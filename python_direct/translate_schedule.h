@@ -36,6 +36,7 @@ class ScheduleTranslator {
     TensorSchedule schedule;
     bool is_interface;        // an input or an output: in global memory unless told otherwise
     bool is_serial_reduction; // blocks take turns
+    int64_t macro;            // the instruction that computes a sum of products; 0: none
     std::string origin;       // "cache of tv0"
     /// Ranks of strides that the tensor has without a call; empty: no allocation domain.
     std::vector<int64_t> layout;
@@ -57,7 +58,7 @@ class ScheduleTranslator {
   void print_tensor(const State& state, TranslatedAxes& axes);
   void print_memory(const State& state);
   void print_settings(const State& state);
-  void print_macro(const TensorView& tensor);
+  void print_macro(const State& state);
   void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
   void print_positions();
   void print_late_steps(const State& state);

@@ -69,8 +69,8 @@ std::string race_statement(const Expr& statement) {
     return std::string("race.wait(") + groups_of(wait->async_op) + ", " +
            std::to_string(wait->keep_stages) + ");";
   }
-  if (statement.is_a<BulkStoreWait>()) {
-    return "race.wait_for_stores();";
+  if (const auto* wait = statement.as<BulkStoreWait>()) {
+    return wait->only_reads ? "race.wait_for_reads();" : "race.wait_for_stores();";
   }
   NVF_INVARIANT(
       statement.is_a<FenceAsyncProxy>(), "of asynchronous copies: ", statement.to_string());

@@ -47,6 +47,16 @@ void check_same_dtype(const char* what, const TensorView* a, const TensorView* b
       " and ", b->dtype());
 }
 
+/// Tensor cores multiply one kind of fp8 by the other one.
+void check_factors(const TensorView* a, const TensorView* b) {
+  const auto is_fp8 = [](DataType type) {
+    return type == DataType::Float8_e4m3fn || type == DataType::Float8_e5m2;
+  };
+  if (!is_fp8(a->dtype()) || !is_fp8(b->dtype())) {
+    check_same_dtype("A and B dtypes", a, b);
+  }
+}
+
 void check_k(const char* both, const IterDomain* k_a, const IterDomain* k_b) {
   NVF_NODE_CHECK(
       k_a->is_broadcast() == k_b->is_broadcast(), k_b, "K should be broadcast in both ", both,
@@ -180,7 +190,7 @@ TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<i
   NVF_NODE_CHECK(
       a->rank() == b->rank(), b, "Expected operands of one rank, got: ", a->rank(), " and ",
       b->rank());
-  check_same_dtype("A and B dtypes", a, b);
+  check_factors(a, b);
   NVF_NODE_CHECK(!dims.empty(), a, "No reduction axis specified");
   const std::vector<int64_t> reduced = unique_dims(a, dims);
   const IterDomains a_axes = shape_axes(a);

@@ -90,7 +90,7 @@ struct RaceRule {
 };
 
 /// The order is that of RaceRule in runtime/cpu/race_copies.h.
-constexpr std::array<RaceRule, 4> kRaceRules{{
+constexpr std::array<RaceRule, 5> kRaceRules{{
     {"Threads race on shared memory", " touched since the last barrier",
      "a barrier between two threads that touch one element, if one of them writes", "a barrier"},
     {"Threads race on shared memory: a bulk copy reads before a fence",
@@ -105,6 +105,10 @@ constexpr std::array<RaceRule, 4> kRaceRules{{
     {"Threads race on shared memory: a bulk copy may still read", " stores without a wait",
      "a wait of the thread that stores (BulkStoreWait), and a barrier if another thread writes, "
      "before the element changes or its block ends",
+     "a wait"},
+    {"Threads race on global memory: a bulk copy may still write", " stores without a wait",
+     "a wait of the thread that stores for its copies to end (BulkStoreWait(only_reads=false)), "
+     "before its block ends",
      "a wait"},
 }};
 

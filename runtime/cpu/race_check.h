@@ -87,12 +87,13 @@ struct RaceCheck {
         thread(0),
         is_loading(false),
         stages(static_cast<RaceStages*>(__builtin_calloc(blocks_of_cluster, sizeof(RaceStages)))) {}
-  /// No thread leaves while a bulk copy reads shared memory.
+  /// No thread leaves while a bulk copy of its own reads shared memory, or writes.
   ~RaceCheck() {
     for (int i = 0; i < all_threads; ++i) {
-      if (!states[i].store_waits.has(states[i].store)) {
-        runtime->report_race(
-            runtime, int(RaceRule::store), states[i].stored, 0, i, i, "leaves before");
+      const bool may_read = !states[i].store_waits.has(states[i].store);
+      if (may_read || states[i].is_storing) {
+        const RaceRule rule = may_read ? RaceRule::store : RaceRule::end_of_store;
+        runtime->report_race(runtime, int(rule), states[i].stored, 0, i, i, "leaves before");
       }
     }
     __builtin_free(states);
@@ -178,8 +179,12 @@ struct RaceCheck {
   void wait(RaceGroups groups, int keep) {
     state().wait(groups, keep, epoch);
   }
-  void wait_for_stores() {
+  void wait_for_reads() {
     state().store_waits.add(epoch);
+  }
+  void wait_for_stores() {
+    wait_for_reads();
+    state().is_storing = false;
   }
 
   /// Whether this thread knows of an event of `other`.
@@ -230,6 +235,7 @@ struct RaceCheck {
     const long long wait = state().store_waits.count + 1;
     state().store = wait;
     state().stored = buffer.name;
+    state().is_storing = true;
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
       tag.store = wait;

@@ -6,15 +6,16 @@
 //                that follows. The group of a block (bulk copies) is seen by each thread that has
 //                waited. Stages that are handed back are counted elsewhere (race_check.h).
 //   copies out   bulk copies read through the async proxy: what a thread wrote they see after a
-//                fence of that thread, and a barrier. They go on until their thread has waited;
-//                what they read may change after that, and a barrier.
+//                fence of that thread, and a barrier. They read until their thread has waited for
+//                reads; what they read may change after that, and a barrier. They write until it
+//                has waited for stores, as it has before its block ends.
 //
 // All of these are events of one thread that others know after the next barrier.
 // provides: RaceRule RaceGroups RaceHistory RaceThread
 #pragma once
 
 /// The rule that an access breaks. The host is told its number.
-enum class RaceRule : int { barrier, fence, arrival, store };
+enum class RaceRule : int { barrier, fence, arrival, store, end_of_store };
 
 /// Who counts the groups of a copy: nobody, the thread that copies, or the block.
 enum class RaceGroups : int { none, of_thread, of_block };
@@ -48,6 +49,7 @@ struct RaceThread {
   long long committed_of_block;
   long long store;    // number of the wait that its last store needs; 0: it has stored nothing
   const char* stored; // the buffer
+  bool is_storing;    // since its last wait for what stores write
 
   RaceHistory& arrived(RaceGroups groups) {
     return groups == RaceGroups::of_block ? arrived_of_block : arrived_of_thread;

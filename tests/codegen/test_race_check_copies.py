@@ -114,7 +114,7 @@ def multiplied_boxes() -> FusionDefinition:
 
 
 FENCE = "race.fence();"
-WAIT_FOR_STORES = "race.wait_for_stores();"
+WAIT_FOR_READS, WAIT_FOR_STORES = "race.wait_for_reads();", "race.wait_for_stores();"
 BARRIER = "race.barrier();"
 
 
@@ -246,8 +246,8 @@ def test_loads_into_a_wrong_stage_are_found(make, tmp_path) -> None:
 
 def test_what_is_stored_changes_after_a_wait(tmp_path) -> None:
     source = source_with_checks(stored_rows())
-    assert source.count(WAIT_FOR_STORES) == 2
-    found = races_of(stored_rows(), without(source, WAIT_FOR_STORES), tmp_path)
+    assert source.count(WAIT_FOR_READS) == 1
+    found = races_of(stored_rows(), without(source, WAIT_FOR_READS), tmp_path)
     check_report(
         found, "a bulk copy may still read", "overwrites element", "(BulkStoreWait)", "of T2"
     )
@@ -260,6 +260,18 @@ def test_a_block_ends_after_a_wait_for_its_stores(tmp_path) -> None:
     assert races_of(rows_of_blocks(), source, tmp_path) == ""
     found = races_of(rows_of_blocks(), without(source, WAIT_FOR_STORES), tmp_path)
     check_report(found, "a bulk copy may still read", "leaves before", "(BulkStoreWait)")
+
+
+@pytest.mark.parametrize("make", [stored_rows, updated_rows])
+@pytest.mark.parametrize("instead", ["", WAIT_FOR_READS])
+def test_a_block_ends_after_its_stores_have(make, instead, tmp_path) -> None:
+    """The wait of each iteration is one for reads."""
+    source = source_with_checks(make())
+    assert source.count(WAIT_FOR_STORES) == 1
+    found = races_of(make(), source.replace(WAIT_FOR_STORES, instead), tmp_path)
+    assert found.startswith("Threads race on global memory: a bulk copy may still write\n")
+    for part in ("node:", "leaves before", "(BulkStoreWait(only_reads=false))", "fix:"):
+        assert part in found
 
 
 # -- which kernels have such statements --

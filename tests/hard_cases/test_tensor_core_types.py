@@ -172,7 +172,7 @@ def test_nvrtc_compiles_the_instruction(types):
     assert ".local" not in texts.ptx
 
 
-@pytest.mark.parametrize("types", [types for types in TYPES if types[0] == types[1]])
+@pytest.mark.parametrize("types", TYPES)
 def test_the_schedule_is_translated(types):
     fd, *_ = multiplied(*types)
     text = translate_fusion(fd.fusion, schedule=True)

@@ -20,6 +20,7 @@ from nvfuser_direct import (
     TensorView,
     UserError,
     _core,
+    equal_up_to_numbering,
     schedule,
     translate_fusion,
 )
@@ -170,6 +171,18 @@ def test_the_schedule_is_translated():
     again = rebuilt(text)
     kernels = [each.fusion.print_kernel(target="cuda", comments=False) for each in (fd, again)]
     assert kernels[0] == kernels[1]
+
+
+def test_a_product_that_is_an_output_is_translated():
+    """What `cache_before` made computes it."""
+    fd, _, _, total = defined()
+    with fd:
+        fd.add_output(total)
+        total.cache_before().set_mma_macro(MACRO)
+    again = rebuilt(translate_fusion(fd.fusion, schedule=True))
+    assert equal_up_to_numbering(again.fusion, fd.fusion)
+    (product,) = (expr for expr in again.fusion.exprs() if isinstance(expr, MmaOp))
+    assert product.macro == BITS
 
 
 def test_a_serialized_fusion_names_the_instruction():

@@ -80,6 +80,19 @@ def test_fused_multiply_sum(target, rng) -> None:
     torch.testing.assert_close(out, (a * b).sum([0, 2]))
 
 
+FP8 = (torch.float8_e4m3fn, torch.float8_e5m2)
+
+
+@pytest.mark.parametrize(("first", "second"), [FP8, FP8[::-1]])
+def test_fused_multiply_sum_of_both_kinds_of_fp8(target, rng, first, second) -> None:
+    a = torch.randn(4, 8, generator=rng).to(target).to(first)
+    b = torch.randn(4, 8, generator=rng).to(target).to(second)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.fused_multiply_sum(fd.from_pytorch(a), fd.from_pytorch(b), [1]))
+    (out,) = fd.execute([a, b])
+    torch.testing.assert_close(out, (a.float() * b.float()).sum(1))
+
+
 def test_grouped_mm_short_form(target, rng) -> None:
     offsets = torch.tensor([3, 3, 8], dtype=torch.int32, device=target)
     ranges = [(0, 3), (3, 3), (3, 8)]
@@ -225,6 +238,12 @@ ERRORS = [
     (
         "Expected A and B dtypes to have the same dtype, got: float and __half",
         lambda fd: fd.ops.matmul(T(fd, 2), T(fd, 2, DataType.Half)),
+    ),
+    (
+        "Expected A and B dtypes to have the same dtype, got: __e4m3 and __half",
+        lambda fd: fd.ops.fused_multiply_sum(
+            T(fd, 2, DataType.Float8_e4m3fn), T(fd, 2, DataType.Half), [1]
+        ),
     ),
     (
         "K should be broadcast in both A and B, or neither.",

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 BYTES = {
     DataType.Half: 2, DataType.BFloat16: 2, DataType.Float: 4, DataType.Double: 8,
-    DataType.Int: 8, DataType.Int32: 4,
+    DataType.Int: 8, DataType.Int32: 4, DataType.UInt64: 8, DataType.Short: 2, DataType.Char: 1,
+    DataType.Bool: 1, DataType.Float8_e4m3fn: 1, DataType.Float8_e5m2: 1,
 }  # fmt: skip
 UNIT = 16  # bytes that are copied at least, and pieces of a swizzle
 LINE = 128  # bytes of all banks: where boxes may begin, and what pieces are swizzled in

@@ -42,6 +42,7 @@ INTEGERS = {
 SMALL_INTEGERS = {D.Short: (torch.int16, 2.0**15 - 1), D.Char: (torch.int8, 2.0**7 - 1)}
 LIMITS = {d: t[-1] for d, t in (FLOATS | INTEGERS | SMALL_INTEGERS).items()} | {D.Bool: 1.0}
 TORCH = {d: t[0] for d, t in (FLOATS | INTEGERS | SMALL_INTEGERS).items()} | {D.Bool: torch.bool}
+OF_INPUTS = TORCH | {D.UInt64: torch.uint64}  # unsigned ones are updated, and nothing else
 LARGEST = 3000  # elements of a tensor
 ERROR = 0.02  # largest error of a value, but for dtypes of few digits
 
@@ -269,7 +270,7 @@ class Pool:
         is_finite = dtype not in FLOATS or self.needs_finite or self.chance(0.9)
         if not is_finite:
             values = self.with_special_values(values)
-        tensor = view(values.to(TORCH[dtype]))
+        tensor = view(values.to(OF_INPUTS[dtype]))
         if not shape and self.inputs and self.chance(0.5):
             declared = self.fd.define_tensor([], [], dtype=dtype, is_cpu=True)
             self.host_scalars.add(len(self.inputs))

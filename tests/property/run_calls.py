@@ -23,7 +23,7 @@ class RunCalls(TileCalls):
 
     def kinds(self, *, reduces: bool) -> list[str]:
         if reduces:
-            return ["rows", "rows", "clusters"]
+            return ["rows", "clusters"]
         return ["runs", "runs", "runs", "runs", "columns", "rows"]
 
     def is_boxable(self, source: TensorView) -> bool:

@@ -68,6 +68,8 @@ def is_asynchronous(tensor: TensorView) -> bool:
 class ScheduleCalls(BoxCalls):
     """Chooses calls and executes them."""
 
+    gpu = "cuda"  # that has what is called
+
     def __init__(self, random: random.Random, lines: Lines) -> None:
         self.random = random
         # Boxes draw numbers of their own: programs without them stay what they were.

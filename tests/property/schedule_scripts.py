@@ -44,7 +44,7 @@ from nvfuser_direct import *
 # Kernels that are wrong, or were not made: errors that a schedule cannot cause.
 FAULTS = (
     "does not compile",
-    "Threads race on shared memory",
+    "Threads race on",
     "The C++ compiler, which compiles CPU kernels, failed",
     "Cannot load the CPU kernel",
 )
@@ -77,6 +77,7 @@ class Script:
     outputs: dict[str, Output]  # by lines
     finds_races: bool = False  # on the CPU
     has_narrow_indices: bool = False  # on the CPU: as kernels of a GPU have
+    gpu: str = "cuda"  # of which kernels are printed
 
     def text(self) -> str:
         """A program that shows both results."""
@@ -186,10 +187,10 @@ def run_script(script: Script, target: str) -> str | None:
                 lines.execute(call)
             except UserError as error:
                 raise AssertionError(f"a call is refused: {call}\n{error}") from error
-        sources = kernel_sources(lines.fusion)
+        sources = kernel_sources(lines.fusion, script.gpu)
         refusals = [refusal_of(source) for source in sources]
         try:
-            check_schedule_round_trip(lines.fusion, sources)
+            check_schedule_round_trip(lines.fusion, sources, script.gpu)
         except UserError:  # what no order of calls may lead to was spoilt by a later call
             if refusals[0] is None:
                 raise

@@ -16,11 +16,13 @@ import random
 import sys
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from kernel_operations import BoxedOperations, KernelOperations, has_aligned_rows
+from product_calls import ProductCalls
+from product_programs import ProductOperations
 from random_programs import (
     Report,
     Slack,
@@ -53,6 +55,7 @@ MAKERS = {
     "boxes": Maker(BoxedOperations, ScheduleCalls),  # many inputs and steps suit them
     "tiles": Maker(TileOperations, TileCalls),  # whole schedules of bulk copies and clusters
     "runs": Maker(RunOperations, RunCalls),  # the same without descriptions, and updates
+    "products": Maker(ProductOperations, ProductCalls),  # of matrices, by tensor cores
 }
 
 
@@ -83,23 +86,27 @@ def make_script(seed: int, kind: str = "plain") -> tuple[Script, tuple[str, ...]
         outputs=outputs,
         finds_races=seed % 3 == 0,
         has_narrow_indices=seed % 2 == 0,
+        gpu=calls.gpu,
     )
     return script, tuple(calls.refusals)
 
 
 def kind_of(seed: int) -> str:
-    """Half of all programs are of tiles, some of runs."""
-    drawn = random.Random(f"kind {seed}").random()
-    return "tiles" if drawn < 0.5 else "runs" if drawn < 0.6 else "boxes"
+    """Most programs are of tiles and boxes, some of runs and products."""
+    kinds = {"tiles": 0.43, "boxes": 0.33, "runs": 0.15, "products": 0.09}
+    return random.Random(f"kind {seed}").choices(list(kinds), list(kinds.values()))[0]
 
 
-def report_of(seed: int, target: str, kind: str | None = None) -> Report:
+def report_of(
+    seed: int, target: str, kind: str | None = None, *, finds_races: bool = False
+) -> Report:
     """Make, schedule, run and compare the program of a seed."""
     script = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             script, refusals = make_script(seed, kind or kind_of(seed))
+            script = replace(script, finds_races=finds_races or script.finds_races)
             refused = run_script(script, target)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
@@ -163,10 +170,11 @@ def main() -> int:
     parser.add_argument("--optimize", action="store_true", help="compile CPU kernels as usual")
     parser.add_argument("--shorten", action="store_true", help="shorten the script of each failure")
     parser.add_argument("--kind", choices=list(MAKERS), help="of all programs; else some of each")
+    parser.add_argument("--races", action="store_true", help="check all CPU kernels, not a third")
     args = parser.parse_args()
     if not args.optimize:
         use_quick_compiler()
-    reports = run_arguments(args, partial(report_of, kind=args.kind))
+    reports = run_arguments(args, partial(report_of, kind=args.kind, finds_races=args.races))
     failing = [report.seed for report in reports if report.result == "failed"]
     print(summary(reports))
     if args.shorten:

@@ -22,6 +22,7 @@ from nvfuser_direct import WelfordOp
 if TYPE_CHECKING:
     from nvfuser_direct import TensorView
 
+WARPGROUP = 128  # threads
 STRAY_RATE = 0.2  # of schedules with other calls in between
 
 
@@ -38,9 +39,11 @@ class TileCalls(ScheduleCalls):
         reduces = bool(self.whole_rows(reduced=True))
         kind = self.one_of(self.kinds(reduces=reduces))
         self.attempt(getattr(self, f"schedule_{kind}"))
+        if self.of_hints.random() < 0.1:
+            self.attempt(self.hint_caches)
 
     def kinds(self, *, reduces: bool) -> list[str]:
-        return ["rows", "rows", "clusters"] if reduces else ["tiles", "tiles", "columns", "rows"]
+        return ["rows", "clusters"] if reduces else ["tiles", "tiles", "columns", "rows"]
 
     def stray(self) -> None:
         if self.has_strays and self.chance(0.3):
@@ -92,6 +95,12 @@ class TileCalls(ScheduleCalls):
             if self.chance(0.3) and all(out is not stored for stored in self.stored):
                 self.call(f"{self.lines.new_name()} = {self.name(out)}.cache_before()")
 
+    def hint_caches(self) -> None:
+        """Bulk copies of a box, or another copy between memory and threads."""
+        tensors = [*self.boxes, *self.stored] or self.copies()
+        hint = self.one_of(["evict_first", "evict_last", "no_allocate"])
+        self.call(f"{self.name(self.one_of(tensors))}.set_cache_hint(CacheHint.{hint})")
+
     # -- calls on several tensors --
 
     def follow(self, reference: TensorView, tensors: list[TensorView]) -> None:
@@ -115,8 +124,10 @@ class TileCalls(ScheduleCalls):
             names = self.names(self.boxes)
             self.call(f"fd.sched.inline_at({self.name(reader)}, {position}, True, {names})")
 
-    def load_in_stages(self, threads: str) -> None:
-        """The same structure for all boxes of the loop; now and then another one."""
+    def load_in_stages(self, threads: str, size: int) -> None:
+        """The same structure for all boxes of the loop; now and then another one. `size`: of the
+        threads that compute, of which whole warpgroups can share registers."""
+        register_rate = 0.5 if size % WARPGROUP == 0 else 0.03
         stages = self.random.randint(2, 4)
         prefetch = self.random.randint(1, stages - 1)
         kind = self.random.random()
@@ -126,7 +137,7 @@ class TileCalls(ScheduleCalls):
                 prefetch = self.random.randint(-stages, stages)
             name = self.name(box)
             if kind < 0.5:
-                registers = ", (24, 64)" if self.chance(0.1) else ""
+                registers = ", (24, 64)" if self.chance(register_rate) else ""
                 self.call(
                     f"fd.sched.warp_specialize({name}, {stages}, {prefetch}, "
                     f"ParallelType.{on}{registers})"
@@ -164,10 +175,13 @@ class TileCalls(ScheduleCalls):
         sizes = [columns, rows] if is_turned else [rows, columns]
         for box in self.boxes:
             self.tile(box, [rows, columns], turned=is_turned)
-            if BYTES[box.dtype()] == narrow and self.chance(0.6):
+            first = 1
+            if self.chance(0.3):
+                first = self.load_in_steps(box)
+            elif BYTES[box.dtype()] == narrow and self.chance(0.6):
                 self.swizzle_tile(box, 1, width)
             self.bind(box, 0, "grid_x")
-            self.bind_from(box, 1)
+            self.bind_from(box, first)
         for out in self.stored:
             staged = out.definition().inputs()[0]
             for tensor in (out, staged):
@@ -197,6 +211,14 @@ class TileCalls(ScheduleCalls):
         for out in self.stored:
             self.call(f"fd.sched.inline_at({self.name(out)}, 1, True)")
         self.call(f"fd.sched.inline_most({self.names(computed)})")
+
+    def load_in_steps(self, box: TensorView) -> int:
+        """[tiles, rows, columns] -> [tiles, steps, rows, columns]: a box of every second row, say.
+        Gives where the box begins."""
+        name = self.name(box)
+        need(self.call(f"{name}.split(1, {self.one_of([2, 2, 4])})"))
+        need(self.call(f"{name}.reorder({{1: 2, 2: 1}})"))
+        return 2
 
     def is_behind_turn(self, tensor: TensorView) -> bool:
         """Whether a transpose leads to it."""
@@ -237,13 +259,14 @@ class TileCalls(ScheduleCalls):
             self.bind(tensor, 0, "grid_x")
         for box in self.boxes:
             self.bind_from(box, 2)
-        self.call(f"{self.name(reference)}.split(2, {self.one_of([8, 16, 32])})")
+        threads = self.one_of([8, 16, 32])
+        self.call(f"{self.name(reference)}.split(2, {threads})")
         self.bind(reference, 3, "block_x")
         self.follow(reference, others)
         self.inline_boxes(reference, 2)
         self.call(f"fd.sched.inline_most({self.names(others)})")
         self.stray()
-        self.load_in_stages("block_x")
+        self.load_in_stages("block_x", threads)
 
     def reduce_in_parts(self, reference: TensorView, axes: list[int]) -> TensorView:
         """Sums of a thread of their own, of a tensor that is reduced."""
@@ -291,8 +314,8 @@ class TileCalls(ScheduleCalls):
         self.inline_boxes(partial, 2)
         self.stray()
         self.call(f"fd.sched.inline_most({self.names(self.others())})")
-        self.load_in_stages("block_x")
-        if self.chance(0.2):
+        self.load_in_stages("block_x", threads)
+        if self.chance(0.5):
             self.attempt(self.group_reductions)
 
     def vectorize_copies(self) -> None:
@@ -350,8 +373,8 @@ class TileCalls(ScheduleCalls):
         self.stray()
         self.call(f"fd.sched.inline_most({self.names(self.others())})")
         if clusters and self.chance(0.5):
-            self.load_in_stages("block_x")
-        if self.chance(0.3):
+            self.load_in_stages("block_x", threads)
+        if self.chance(0.5):
             self.attempt(self.group_reductions)
 
     def parts_of_rows(self, box: TensorView, clusters: int, blocks: int, threads: int) -> None:

@@ -7,6 +7,7 @@ the end; `TileCalls` schedule them.
 from __future__ import annotations
 
 import math
+import random
 from typing import TYPE_CHECKING
 
 from kernel_operations import KernelOperations
@@ -22,6 +23,7 @@ WEIGHTS = {
     "with_number": 2, "comparison": 1, "where": 2, "ternary": 2, "row_reduction": 5,
 }  # fmt: skip
 ROWS = [1, 2, 3, 5, 7, 8, 13, 16, 31, 33, 64]
+GRID_RATE = 0.05  # of programs that wait for the grid before theirs, or let the next one begin
 COLUMNS = [8, 16, 24, 32, 40, 64, 72, 128, 200, 256, 264]
 
 
@@ -35,6 +37,7 @@ class TileOperations(KernelOperations):
         self.is_static = self.chance(0.8)
         self.is_aligned = True
         self.is_turned = self.chance(0.25)
+        self.of_grids = random.Random(f"grids {seed}")
         self.shape = [self.one_of(ROWS), self.one_of(COLUMNS)]
         if self.chance(0.25):
             self.shape = [self.one_of([1, 2, 3, 5]), *self.shape]
@@ -55,7 +58,11 @@ class TileOperations(KernelOperations):
 
     def define_input(self) -> None:
         dtypes: list[DataType] = [D.Float, D.Float, D.Float, D.BFloat16, D.Half, D.Double, D.Int32]
-        self.new_input(self.one_of(dtypes), self.new_shape())
+        narrow: list[DataType] = [D.Bool, D.Char, D.Short]
+        dtype = self.one_of(narrow if self.chance(0.05) else dtypes)
+        x = self.new_input(dtype, self.new_shape())
+        if self.of_grids.random() < GRID_RATE:
+            self.moved(x, ops.wait_for_prior_grid([x.tensor]), x.shape)
 
     def row_reduction(self) -> None:
         x = self.pick(lambda v: v.shape == self.shape and v.is_float)
@@ -81,7 +88,10 @@ class TileOperations(KernelOperations):
             self.add(squares, kept, n * 2 * x.bound**2, n * slack)
 
     def finish(self) -> None:
-        """The last result of all rows, transposed."""
+        """The last result of all rows, transposed; or one behind which another grid may begin."""
+        if self.of_grids.random() < GRID_RATE:
+            x = self.reading(self.values[-1])
+            self.moved(x, ops.launch_dependent_grid([x.tensor]), x.shape)
         if not self.is_turned:
             return
         found = [v for v in self.values if v.shape == self.shape and v.tensor.definition()]

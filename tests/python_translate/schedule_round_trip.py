@@ -44,13 +44,13 @@ def schedule_of(fusion: Fusion) -> list[tuple[Any, ...]]:
     ]
 
 
-def kernel_sources(fusion: Fusion) -> tuple[str, str]:
-    """For CUDA, and for the CPU."""
-    return kernel_source(fusion, "cuda"), kernel_source(fusion, "cpu")
+def kernel_sources(fusion: Fusion, gpu: str = "cuda") -> tuple[str, str]:
+    """For a GPU, and for the CPU."""
+    return kernel_source(fusion, gpu), kernel_source(fusion, "cpu")
 
 
 def check_schedule_round_trip(
-    fusion: Fusion, sources: tuple[str, str] | None = None
+    fusion: Fusion, sources: tuple[str, str] | None = None, gpu: str = "cuda"
 ) -> FusionDefinition:
     """Print, execute, compare; the definition that the text makes. `sources` are those of
     `fusion`, where they are known."""
@@ -62,7 +62,7 @@ def check_schedule_round_trip(
     second = rebuilt(text)
     assert equal_up_to_numbering(second.fusion, fusion), f"another fusion:\n{text}"
     assert schedule_of(second.fusion) == schedule_of(fusion), f"other positions:\n{text}"
-    is_same = kernel_sources(second.fusion) == (sources or kernel_sources(fusion))
+    is_same = kernel_sources(second.fusion, gpu) == (sources or kernel_sources(fusion, gpu))
     assert is_same, f"another kernel:\n{text}"
 
     second_text = translate_fusion(second.fusion, schedule=True)

@@ -4124,7 +4124,7 @@ class OpsModule:
         Parameters
         ----------
         a, b : TensorView
-            Factors of one dtype and rank.
+            Factors of one rank, and of one dtype or both of fp8.
         dims : list[int]
             Dimensions that are summed; negative values count from the end.
         """
@@ -4137,7 +4137,7 @@ class OpsModule:
         Parameters
         ----------
         a, b : TensorView
-            Factors of one dtype and rank.
+            Factors of one rank, and of one dtype or both of fp8.
         dims : list[int]
             Dimensions that are summed; negative values count from the end.
         """

@@ -3751,7 +3751,7 @@ def fused_multiply_sum(a: nvfuser_direct._core.TensorView, b: nvfuser_direct._co
     Parameters
     ----------
     a, b : TensorView
-        Factors of one dtype and rank.
+        Factors of one rank, and of one dtype or both of fp8.
     dims : list[int]
         Dimensions that are summed; negative values count from the end.
     """
@@ -3763,7 +3763,7 @@ def fusedMultiplySum(a: nvfuser_direct._core.TensorView, b: nvfuser_direct._core
     Parameters
     ----------
     a, b : TensorView
-        Factors of one dtype and rank.
+        Factors of one rank, and of one dtype or both of fp8.
     dims : list[int]
         Dimensions that are summed; negative values count from the end.
     """
