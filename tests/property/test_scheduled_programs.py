@@ -53,28 +53,59 @@ def test_random_calls_name_every_primitive() -> None:
 
 
 FEATURES = {
-    "boxes": r"cache_after\(LoadStoreOpType.tma\)",
-    "stored boxes": r"cache_before\(LoadStoreOpType.tma\)",
-    "swizzles": r"\.swizzle\(",
-    "stages": r"\.circular_buffer\(",
-    "loading threads": r"warp_specialize\(",
-    "clusters": r"set_clustered_blocks\(",
+    "tiles": {
+        "boxes": r"cache_after\(LoadStoreOpType.tma\)",
+        "stored boxes": r"cache_before\(LoadStoreOpType.tma\)",
+        "boxes in steps": r"reorder\(\{1: 2, 2: 1\}\)",
+        "swizzles": r"\.swizzle\(",
+        "stages": r"\.circular_buffer\(",
+        "loading threads": r"warp_specialize\(",
+        "clusters": r"set_clustered_blocks\(",
+        "hints": r"set_cache_hint\(",
+    },
+    "runs": {
+        "runs": r"cache_after\(LoadStoreOpType.CpAsyncBulk\)",
+        "stored runs": r"cache_before\(LoadStoreOpType.CpAsyncBulk\)",
+        "stages": r"\.circular_buffer\(",
+        "loading threads": r"warp_specialize\(",
+    },
+    "products": {
+        "warps": r"MmaMacroArch.ampere",
+        "matrices": r"LoadStoreOpType.load_matrix",
+        "warpgroups": r"MmaMacroArch.hopper",
+        "tensor memory": r"MmaMacroArch.blackwell_1cta",
+        "pairs of blocks": r"MmaMacroArch.blackwell_2cta",
+        "stages": r"\.circular_buffer\(",
+        "loading threads": r"warp_specialize\(",
+        "registers": r"\(40, 232\)",
+        "clusters": r"set_clustered_blocks\(",
+    },
 }
 
 
-def test_schedules_of_tiles_are_legal_with_every_feature() -> None:
-    legal, features = 0, dict.fromkeys(FEATURES, 0)
-    for seed in range(100):
-        script, _ = make_script(seed, "tiles")
+@pytest.mark.parametrize("kind", FEATURES)
+def test_schedules_are_legal_with_every_feature(kind: str) -> None:
+    legal, features = 0, dict.fromkeys(FEATURES[kind], 0)
+    for seed in range(200):
+        script, _ = make_script(seed, kind)
         lines = Lines(script.definition)
         for call in script.calls:
             lines.execute(call)
-        if not kernel_source(lines.fusion, "cuda").startswith("refused"):
+        if not kernel_source(lines.fusion, script.gpu).startswith("refused"):
             legal += 1
-            for name, pattern in FEATURES.items():
+            for name, pattern in FEATURES[kind].items():
                 features[name] += any(re.search(pattern, call) for call in script.calls)
-    assert legal >= 50
+    assert legal >= 100
     assert all(count >= 3 for count in features.values()), features
+
+
+def test_updates_of_runs_are_of_every_type() -> None:
+    updated = set()
+    for seed in range(100):
+        script, _ = make_script(seed, "runs")
+        given = [script.inputs[out.written] for out in script.outputs.values() if out.written]
+        updated |= {tensor.dtype for tensor in given}
+    assert updated == {torch.int32, torch.int64, torch.uint64, torch.float64}
 
 
 def runnable() -> Script:
