@@ -272,9 +272,11 @@ class CpuDialect final : public Dialect {
             }
             declare_thread(printer);
             if (checks_races_) {
+              const Scope& phases = printer.kernel().body;
+              const bool is_last = phases.back() == &loop;
               printer.line(
                   "RaceCheck race(rt, " + threads_of_block(printer.kernel()) + ", " +
-                  std::to_string(blocks) + ");");
+                  std::to_string(blocks) + (is_last ? ");" : ", /*ends_block=*/false);"));
               declare_race_memory(printer, needs.has_shared);
             }
             block_body(printer, loop.body);

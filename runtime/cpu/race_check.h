@@ -75,8 +75,10 @@ struct RaceCheck {
   int thread;              // of the block
   bool is_loading;         // what follows is what the loading thread does
   RaceStages* stages;      // of each block
+  bool ends_block;         // no other phase follows
 
-  RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block, int blocks_of_cluster)
+  RaceCheck(
+      const nvf_cpu_runtime* rt, int threads_of_block, int blocks_of_cluster, bool is_last = true)
       : runtime(rt),
         threads(threads_of_block),
         all_threads(threads_of_block * blocks_of_cluster),
@@ -86,10 +88,12 @@ struct RaceCheck {
         block(0),
         thread(0),
         is_loading(false),
-        stages(static_cast<RaceStages*>(__builtin_calloc(blocks_of_cluster, sizeof(RaceStages)))) {}
-  /// No thread leaves while a bulk copy of its own reads shared memory, or writes.
+        stages(static_cast<RaceStages*>(__builtin_calloc(blocks_of_cluster, sizeof(RaceStages)))),
+        ends_block(is_last) {}
+  /// No thread leaves while a bulk copy of its own reads shared memory, or writes. One that a later
+  /// phase waits for is not followed there.
   ~RaceCheck() {
-    for (int i = 0; i < all_threads; ++i) {
+    for (int i = 0; ends_block && i < all_threads; ++i) {
       const bool may_read = !states[i].store_waits.has(states[i].store);
       if (may_read || states[i].is_storing) {
         const RaceRule rule = may_read ? RaceRule::store : RaceRule::end_of_store;

@@ -274,6 +274,32 @@ def test_a_block_ends_after_its_stores_have(make, instead, tmp_path) -> None:
         assert part in found
 
 
+def test_a_store_may_go_on_where_blocks_wait_for_each_other(tmp_path) -> None:
+    """A phase of the kernel ends there, but no block; the wait for its end is in the next phase."""
+    with FusionDefinition() as fd:
+        x, total = (
+            fd.define_tensor([8, 16], contiguity=True, dtype=DataType.Int32) for _ in range(2)
+        )
+        staged = fd.ops.neg(x)
+        y = fd.ops.add(total, staged)
+        fd.add_output(y, total)
+        kept = fd.ops.add(x, 1)
+        z = fd.ops.mul(kept, 2)
+        fd.add_output(z)
+        staged.set_memory_type(SHARED)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        y.axis(1).parallelize(BULK)
+        staged.axis(0).parallelize(ParallelType.grid_x)
+        staged.axis(1).parallelize(TX)
+        fd.sched.inline_at(y, 1, selected_tensors=[staged])
+        kept.set_memory_type(MemoryType.Global)
+        for tensor, axis in ((kept, 0), (z, 1)):
+            tensor.axis(axis).parallelize(ParallelType.grid_x)
+    source = source_with_checks(fd)
+    assert source.count("RaceCheck race(") == 2
+    assert races_of(fd, source, tmp_path) == ""
+
+
 # -- which kernels have such statements --
 
 

@@ -18,7 +18,14 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import Allocate, FusionDefinition, UserError
+from nvfuser_direct import (
+    Allocate,
+    FusionDefinition,
+    IterDomain,
+    KernelExecutor,
+    UserError,
+    _core,
+)
 
 
 def allocated(fusion, tensor):
@@ -156,6 +163,32 @@ def test_explicit_allocation_domain(target, position):
         a.inline_at(position)
     assert allocated(fd.fusion, a) == (120 if position == 0 else 30)
     check(fd, target, [((4, 3, 10),)], lambda x: -x)
+
+
+def test_threads_that_repeat_a_broadcast_have_elements_of_their_own():
+    """Eight positions of one: the allocation domain has a place for one of them."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 16], contiguity=[None, True])
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        outer, inner = IterDomain.split(a.get_logical_domain()[1], 3)
+        a.set_allocation_domain([outer, a.get_logical_domain()[0], inner], True)
+        for tensor in (a, t):
+            tensor.split(0, 8)
+            tensor.merge(1, 2)
+            tensor.split(1, 32)  # [1, 4, 32]
+            par(tensor, None, None, TX)
+    x = torch.randn(1, 16)
+
+    def run():
+        executor = KernelExecutor()
+        executor.compile(fd.fusion, [x])
+        return executor.run([x])
+
+    (result,) = _core.call_with_options(run, ["kernel_debug"], [])
+    assert torch.equal(result, -x)
 
 
 def test_outputs_with_an_allocation_domain(target):

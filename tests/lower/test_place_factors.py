@@ -28,5 +28,17 @@ def test_factors_stay_in_the_registers_of_a_warp() -> None:
     assert memory_of_factors("cuda") == [[MemoryType.local] * 2] * 2
 
 
+def test_an_allocation_domain_of_registers_is_none_of_shared_memory() -> None:
+    """It would have no place for the holes of a tile."""
+    texts = []
+    for has_domain in (False, True):
+        fd, factor, *_ = product()
+        if has_domain:
+            with fd:
+                factor.set_allocation_domain(factor.get_logical_domain()[::-1], True)
+        texts.append(fd.fusion.print_kernel(target="cpu", comments=False))
+    assert texts[0] == texts[1]
+
+
 def test_without_warps_factors_lie_in_shared_memory() -> None:
     assert memory_of_factors("cpu") == [[MemoryType.local] * 2, [MemoryType.shared] * 2]

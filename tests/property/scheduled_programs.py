@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kernel_operations import BoxedOperations, KernelOperations, has_aligned_rows
 from product_calls import ProductCalls
@@ -41,6 +42,9 @@ from tile_programs import TileOperations
 sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
 from round_trip import lines_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 @dataclass(frozen=True)
 class Maker:
@@ -57,6 +61,8 @@ MAKERS = {
     "runs": Maker(RunOperations, RunCalls),  # the same without descriptions, and updates
     "products": Maker(ProductOperations, ProductCalls),  # of matrices, by tensor cores
 }
+# How often each is drawn.
+RATES = {"plain": 0.02, "boxes": 0.31, "tiles": 0.43, "runs": 0.15, "products": 0.09}
 
 
 def make_script(seed: int, kind: str = "plain") -> tuple[Script, tuple[str, ...]]:
@@ -91,21 +97,20 @@ def make_script(seed: int, kind: str = "plain") -> tuple[Script, tuple[str, ...]
     return script, tuple(calls.refusals)
 
 
-def kind_of(seed: int) -> str:
-    """Most programs are of tiles and boxes, some of runs and products."""
-    kinds = {"tiles": 0.43, "boxes": 0.33, "runs": 0.15, "products": 0.09}
-    return random.Random(f"kind {seed}").choices(list(kinds), list(kinds.values()))[0]
+def kind_of(seed: int, kinds: Sequence[str] = tuple(RATES)) -> str:
+    rates = [RATES[kind] for kind in kinds]
+    return random.Random(f"kind {seed}").choices(kinds, rates)[0]
 
 
 def report_of(
-    seed: int, target: str, kind: str | None = None, *, finds_races: bool = False
+    seed: int, target: str, kinds: Sequence[str] = tuple(RATES), *, finds_races: bool = False
 ) -> Report:
     """Make, schedule, run and compare the program of a seed."""
     script = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            script, refusals = make_script(seed, kind or kind_of(seed))
+            script, refusals = make_script(seed, kind_of(seed, kinds))
             script = replace(script, finds_races=finds_races or script.finds_races)
             refused = run_script(script, target)
     except Exception as error:
@@ -169,17 +174,17 @@ def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--optimize", action="store_true", help="compile CPU kernels as usual")
     parser.add_argument("--shorten", action="store_true", help="shorten the script of each failure")
-    parser.add_argument("--kind", choices=list(MAKERS), help="of all programs; else some of each")
+    parser.add_argument("--kind", choices=list(MAKERS), nargs="+", default=tuple(RATES))
     parser.add_argument("--races", action="store_true", help="check all CPU kernels, not a third")
     args = parser.parse_args()
     if not args.optimize:
         use_quick_compiler()
-    reports = run_arguments(args, partial(report_of, kind=args.kind, finds_races=args.races))
+    reports = run_arguments(args, partial(report_of, kinds=args.kind, finds_races=args.races))
     failing = [report.seed for report in reports if report.result == "failed"]
     print(summary(reports))
     if args.shorten:
         print(
-            *[shortest(seed, args.target, args.kind or kind_of(seed)) for seed in failing],
+            *[shortest(seed, args.target, kind_of(seed, args.kind)) for seed in failing],
             sep="\n\n",
         )
     return int(bool(failing))

@@ -86,8 +86,22 @@ IterDomains repeating_axes(const Kernel& kernel, const TensorView* tensor) {
   return axes;
 }
 
+/// Whether a loop axis goes through elements several times: a split of a broadcast, made below the
+/// allocation domain, has more positions than the broadcast.
+bool repeats_broadcast(const TensorView* tensor, IterDomain* axis) {
+  IterDomains stored = tensor->logical();
+  const IterDomains& allocation = tensor->domain()->allocation();
+  stored.insert(stored.end(), allocation.begin(), allocation.end());
+  const std::vector<Expr*> below = exprs_between(stored, {axis});
+  return std::any_of(below.begin(), below.end(), [](const Expr* expr) {
+    const auto* split = expr->as<Split>();
+    return split != nullptr && split->in->is_broadcast() && !split->factor->is_one();
+  });
+}
+
 /// Whether the axes of an explicit allocation domain tell apart what the threads compute: not where
-/// they compute a broadcast anew in a loop that the allocation domain does not name.
+/// they compute a broadcast anew in a loop that the allocation domain does not name, or that goes
+/// through it several times.
 bool separates_threads(const Kernel& kernel, const TensorView* tensor) {
   if (!repeating_axes(kernel, tensor).empty()) {
     return false;
@@ -96,11 +110,15 @@ bool separates_threads(const Kernel& kernel, const TensorView* tensor) {
   const IterDomains& allocation = tensor->domain()->allocation();
   return std::all_of(tensor->loop().begin(), tensor->loop().end(), [&](IterDomain* axis) {
     const Loop& loop = *kernel.loop_model->loop_of(axis);
-    return !is_block_dim(loop.parallel_type) || axis->is_reduction() ||
-           exact.are_mapped(axis, loop.promoted) ||
-           std::any_of(allocation.begin(), allocation.end(), [&](IterDomain* id) {
-             return exact.are_mapped(axis, id);
-           });
+    if (!is_block_dim(loop.parallel_type) || axis->is_reduction()) {
+      return true;
+    }
+    if (exact.are_mapped(axis, loop.promoted)) {
+      return !repeats_broadcast(tensor, axis);
+    }
+    return std::any_of(allocation.begin(), allocation.end(), [&](IterDomain* id) {
+      return exact.are_mapped(axis, id);
+    });
   });
 }
 

@@ -252,9 +252,15 @@ void place_factors(Kernel& kernel) {
     return;
   }
   for (TensorView* tensor : kernel.tensors()) {
-    if (is_mma_factor(tensor)) {
-      tensor->assign_memory_type(MemoryType::Shared);
+    if (!is_mma_factor(tensor)) {
+      continue;
     }
+    if (tensor->memory_type() == MemoryType::Local) { // whose allocation domain has no meaning
+      TensorDomain* domain = tensor->domain();
+      domain->assign_allocation(
+          {}, TensorDomain::contiguity_filled_with(domain->logical(), /*flag=*/true));
+    }
+    tensor->assign_memory_type(MemoryType::Shared);
   }
 }
 
