@@ -1,6 +1,7 @@
 #include "ir/node_rules.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
@@ -46,13 +47,17 @@ class NodeRules {
     const IterDomain* part = op.inner_split ? op.inner : op.outer;
     const IterDomain* rest = op.inner_split ? op.outer : op.inner;
     equal(sizes_.of(part->extent()), sizes_.of(op.factor));
-    equal(sizes_.of(rest->extent()), folded(BinaryOpType::CeilDiv, op.in->extent(), op.factor));
+    if (!is_said(*rest, {op.in->extent(), op.factor})) {
+      equal(sizes_.of(rest->extent()), folded(BinaryOpType::CeilDiv, op.in->extent(), op.factor));
+    }
   }
 
   void operator()(const Merge& op) {
-    equal(
-        sizes_.of(op.out->extent()),
-        folded(BinaryOpType::Mul, op.outer->extent(), op.inner->extent()));
+    if (!is_said(*op.out, {op.outer->extent(), op.inner->extent()})) {
+      equal(
+          sizes_.of(op.out->extent()),
+          folded(BinaryOpType::Mul, op.outer->extent(), op.inner->extent()));
+    }
   }
 
   void operator()(const Swizzle& op) {
@@ -440,6 +445,13 @@ class NodeRules {
   }
 
   // -- numbers --
+
+  /// Whether the size of an axis is the constant that a reshape says for it: a launch compares it
+  /// with what the operands give.
+  static bool is_said(const IterDomain& axis, std::initializer_list<const Val*> operands) {
+    return axis.is_rfactor_product() && axis.extent()->is_const() &&
+           !std::ranges::all_of(operands, [](const Val* operand) { return operand->is_const(); });
+  }
 
   /// A size that has no value, as a quotient by zero, is as large as nothing.
   void equal(std::optional<int64_t> size, std::optional<int64_t> expected) {

@@ -226,15 +226,17 @@ void check_steps(
        .fix = "take the steps from explain_reshape(old_shape, new_shape).transforms"});
 }
 
-/// Let an axis that steps made have the constant that the caller knows its size to be, which a
-/// launch checks. The other sizes are those that the steps make.
+/// Let an axis that steps made, or whose size was computed, have the constant that the caller knows
+/// its size to be, which a launch checks. The other sizes are those that the steps make.
 void set_sizes_of_steps(TensorView* out, const std::vector<Val*>& new_shape) {
   SampledSizes samples;
   for (size_t i = 0; i < new_shape.size(); ++i) {
     IterDomain* axis = out->logical()[i];
     Val* size = new_shape[i];
-    const bool is_known = axis->definition() != nullptr && !axis->extent()->is_const_int() &&
-                          size->is_const_int() && as_int(size->value()) > 0;
+    const bool is_computed =
+        axis->definition() != nullptr || axis->extent()->definition() != nullptr;
+    const bool is_known = is_computed && !axis->extent()->is_const_int() && size->is_const_int() &&
+                          as_int(size->value()) > 0;
     if (!is_known && samples.of(size) != samples.of(axis->maybe_expanded_extent())) {
       throw UserError(
           {.headline = "The steps of a reshape do not make the sizes of its shape",

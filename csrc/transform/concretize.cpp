@@ -149,11 +149,13 @@ class Rewriter {
     const std::vector<Val*> new_shape = out->shape();
     for (size_t i = 0; i < old_shape.size(); ++i) {
       const bool is_computed = old_shape[i]->definition() != nullptr; // symbols are bound by a run
+      const bool is_said = old_shape[i]->is_const() && !old_shape[i]->is_one();
       if (is_computed && new_shape[i]->is_const()) {
         fixed_sizes_.emplace_back(old_shape[i], new_shape[i]);
-      } else if (
-          old_shape[i]->is_const() && !old_shape[i]->is_one() && is_bound_by_input(new_shape[i])) {
+      } else if (is_said && is_bound_by_input(new_shape[i])) {
         fixed_sizes_.emplace_back(new_shape[i], old_shape[i]);
+      } else if (is_said && !new_shape[i]->is_const() && out->logical()[i]->is_iteration()) {
+        out->logical()[i]->assign_extents(old_shape[i], nullptr); // a launch compares the two
       }
     }
   }

@@ -2,8 +2,7 @@
 //
 //   ReshapeOp            SqueezeOp, ReshapeOp with merges and splits, BroadcastOp: those that have
 //                        something to do; an empty tensor of the new sizes where the operand is
-//                        empty. A dimension of an input that is kept has the constant that the new
-//                        shape says for it
+//                        empty. A dimension has the constant that the new shape says for it
 //   ExpandOp             an expansion of dimensions of size 1; a copy if there are none
 //   reductions, scans,   where an axis came out as a broadcast: defined again, by the functions of
 //   searches, lookups    ops/ (transform/redefine.h)

@@ -16,23 +16,32 @@ class SizesByOperands {
       : fusion_(fusion), made_(made) {}
 
   void run() {
+    for_each_other_size([&](const IterDomain* axis, Val* size) { replace(axis->extent(), size); });
+    // Transforms whose axes had one size may make different ones, each replaced for all.
+    for_each_other_size(
+        [](IterDomain* axis, Val* size) { axis->assign_extents(size, axis->expanded_extent()); });
+  }
+
+ private:
+  /// `fn` for each axis of another size than its operands give, with the size that they give.
+  template <typename Fn>
+  void for_each_other_size(const Fn& fn) {
     for (const TensorView* tensor : made_) {
       if (!tensor->has_root()) {
         continue;
       }
       for (const Expr* transform : exprs_between(tensor->root(), tensor->logical())) {
-        const IterDomain* axis = axis_with_size(*transform);
+        IterDomain* axis = axis_with_size(*transform);
         const bool is_open = axis != nullptr && !axis->extent()->is_const();
         if (is_open && samples_.of(axis->extent()) != sample_by_operands(*transform)) {
-          replace(axis->extent(), size_by_operands(*transform));
+          fn(axis, size_by_operands(*transform));
         }
       }
     }
   }
 
- private:
   /// The result whose size follows from that of an operand; nullptr: there is none.
-  static const IterDomain* axis_with_size(const Expr& transform) {
+  static IterDomain* axis_with_size(const Expr& transform) {
     if (const auto* resize = transform.as<Resize>()) {
       return resize->out;
     }

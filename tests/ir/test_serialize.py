@@ -183,6 +183,19 @@ def test_sizes_that_a_run_decided_come_back() -> None:
     torch.testing.assert_close(evaluate(second, [data])[0], data[1:].exp())
 
 
+@pytest.mark.parametrize(
+    ("shape", "steps"), [([64], ["merge(0)"]), ([16, 4], ["merge(0)", "split(0, 16)"])], ids=str
+)
+def test_sizes_that_a_reshape_says_come_back(shape: list[int], steps: list[str]) -> None:
+    """Its operand has any size: a launch compares the two."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.reshape(x, shape, steps=steps))
+    data = torch.randn(8, 8)
+    (out,) = evaluate(check_round_trip(fd.fusion), [data])
+    torch.testing.assert_close(out, data.reshape(shape), rtol=0, atol=0)
+
+
 def test_an_open_axis_of_one_element_meets_others() -> None:
     """Whether it is a broadcast is decided with the other sizes of the reshape."""
     with FusionDefinition() as fd:

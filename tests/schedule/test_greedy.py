@@ -98,6 +98,40 @@ def test_scans_of_scans_and_their_operands_are_outputs(target: str) -> None:
     check_for_gpu(fd, inputs, target)
 
 
+@pytest.mark.parametrize("shape", [(1000,), (24,), (6, 100), (100, 6)], ids=str)
+@pytest.mark.parametrize("new_dims", [[True], [True, True], [False, True]], ids=str)
+@pytest.mark.parametrize("is_scan_first", [False, True])
+def test_an_output_with_broadcasts_beside_a_scan(
+    target: str, shape: tuple[int, ...], new_dims: list[bool], *, is_scan_first: bool
+) -> None:
+    """They read the same loads, and only one of them has loops over the broadcasts."""
+    flags = new_dims + [False] * (len(shape) - new_dims.count(False))
+
+    def build(fd, x):
+        outputs = [fd.ops.broadcast(x, flags), fd.ops.cumsum(x, 0)]
+        return outputs[::-1] if is_scan_first else outputs
+
+    inputs = [randoms(shape)]
+    fd = define(build, inputs)
+    check_runs(fd, GREEDY, inputs, target)
+    check_for_gpu(fd, inputs, target)
+
+
+@pytest.mark.parametrize("new_dim", [0, 1])
+def test_a_row_is_read_by_a_scan_of_it_and_by_a_scan_of_many(target: str, new_dim: int) -> None:
+    """Its broadcasts have a loop nest each."""
+    flags = [new_dim == 0, new_dim == 1]
+    inputs = [randoms((50,)), randoms((30, 50) if new_dim == 0 else (50, 30))]
+
+    def build(fd, x, y):
+        many = fd.ops.cumsum(fd.ops.mul(y, fd.ops.broadcast(x, flags)), 1 - new_dim)
+        return fd.ops.add(many, fd.ops.broadcast(fd.ops.cumsum(x, 0), flags))
+
+    fd = define(build, inputs)
+    check_runs(fd, GREEDY, inputs, target)
+    check_for_gpu(fd, inputs, target)
+
+
 def test_a_scan_of_gathered_rows(target: str) -> None:
     rows = torch.randint(0, 9, (33,), generator=torch.Generator().manual_seed(1))
     inputs = [randoms((9, 64)), rows]
@@ -294,6 +328,28 @@ def test_two_axes_are_two_kernels() -> None:
         return fd.ops.cumsum(fd.ops.cumsum(x, 0), 1)
 
     assert "two axes are scanned" in refusal(build, randoms((4, 8)))
+
+
+@pytest.mark.parametrize("new_dim", [0, 1])
+@pytest.mark.parametrize("computed", ["scanned", "a map"])
+def test_a_row_that_several_nests_would_compute_is_refused(new_dim: int, computed: str) -> None:
+    flags = [new_dim == 0, new_dim == 1]
+    inputs = [randoms((50,)), randoms((30, 50) if new_dim == 0 else (50, 30))]
+
+    def build(fd, x, y):
+        row = fd.ops.cumsum(x, 0) if computed == "scanned" else fd.ops.sin(x)
+        again = fd.ops.neg(row) if computed == "scanned" else fd.ops.cumsum(row, 0)
+        scaled = fd.ops.mul(fd.ops.broadcast(row, flags), y)
+        return fd.ops.add(scaled, fd.ops.broadcast(again, flags))
+
+    fd = define(build, inputs)
+    taken, why = schedule.can_schedule(fd.fusion, GREEDY, inputs)
+    assert not taken
+    assert why.endswith("because : a row is repeated in several loop nests")
+    (out,) = fd.execute(inputs)
+    check_close(out, Evaluator(fd.fusion, inputs).outputs()[0])
+    assert {piece.scheduler for piece in fd.fec.last_pieces()} <= {GREEDY, SchedulerType.pointwise}
+    assert not any(piece.refused for piece in fd.fec.last_pieces())
 
 
 def test_reductions_are_refused() -> None:

@@ -53,6 +53,18 @@ def kept_columns(fd, x):
     return fd.ops.reshape(x, [-1, 5])
 
 
+def computed_rows(fd, x):
+    return fd.ops.reshape(fd.ops.pad(x, [0, 0, 1, 1]), [16, 2, -1])
+
+
+def one_dimension(fd, x):
+    return fd.ops.reshape(x, [64])
+
+
+def equal_parts(fd, x):
+    return fd.ops.reshape(x, [-1, 8])
+
+
 def halves(fd, x):
     return fd.ops.reshape(x, [2, fd.ops.ceilDiv(x.size(0), 2), x.size(1)])
 
@@ -79,6 +91,9 @@ CASES = [
     (kept_rows, [[16, 4, 5]]),
     (kept_rows, [[16, 20]]),
     (kept_columns, [[4, 4, 5]]),
+    (computed_rows, [[14, 6]]),
+    (one_dimension, [[16, 4]]),
+    (equal_parts, [[64]]),
     (columns, [[640], 8]),
     (columns, [[640], 1]),
     (rest_of_columns, [[640], 5]),
@@ -231,6 +246,46 @@ def test_a_kept_size_that_the_shape_says_is_the_size_of_all_runs(
         message = str(error.value)
         for part in ("node:", "expected:", "found:", "made at", "fix:"):
             assert part in message
+
+
+@pytest.mark.parametrize(
+    ("build", "args", "same", "other"),
+    [
+        (computed_rows, [14, 6], [14, 8], [30, 6]),
+        (one_dimension, [16, 4], [4, 16], [16, 8]),
+        (equal_parts, [64], [64], [128]),
+    ],
+)
+@pytest.mark.parametrize("is_text", [False, True])
+@pytest.mark.parametrize("is_output", [False, True])
+def test_a_computed_size_that_the_shape_says_is_the_size_of_all_runs(
+    target, build, args, same, other, is_text, is_output
+) -> None:
+    """Whether what reads the reshape says it as well, or the reshape is the result."""
+    with FusionDefinition() as fd:
+        x = fd.ops.neg(fd.define_tensor([-1] * len(args), contiguity=True))
+        reshaped = build(fd, x)
+        fd.add_output(reshaped if is_output else fd.ops.exp(reshaped))
+    data = torch.randn(args, device=target)
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, [data]))
+    assert Fusion.deserialize(fusion.serialize()).serialize() == fusion.serialize()
+    scheduler, *_ = schedule.find_compatible_schedulers(fusion, [data], target)
+    params = schedule.schedule(fusion, scheduler, [data], target)
+    if is_text:
+        fusion = rebuilt(translate_fusion(fusion, schedule=True))
+    executor = KernelExecutor()
+    executor.compile(fusion, [data])
+    settings = (params.lparams, params.cparams)
+    for shape in (args, same):
+        given = torch.randn(shape, device=target)
+        (out,) = executor.run([given], *settings)
+        (reference,) = evaluate(fd.fusion, [given])
+        check_close(out, reference)
+    refusal = "has another number of elements|Expected sizes to match"
+    with pytest.raises(UserError, match=refusal) as error:
+        executor.run([torch.randn(other, device=target)], *settings)
+    for part in ("node:", "expected:", "found:", "made at", "fix:"):
+        assert part in str(error.value)
 
 
 def test_other_sizes_have_other_kernels_where_the_shape_says_a_constant(target) -> None:

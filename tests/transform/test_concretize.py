@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from nvfuser_direct import DataType, Fusion, FusionDefinition, _core
+from nvfuser_direct import DataType, Fusion, FusionDefinition, _core, evaluate, segment
 
 
 def define(fn):
@@ -287,3 +287,27 @@ def test_a_resize_of_a_reshaped_axis_has_the_size_that_follows_from_its_operand(
     padded, *_ = (tensor for tensor in fusion.tensors() if tensor.has_root())
     _, columns = padded.get_logical_domain()
     assert "{( i0 + 5 )}" in str(columns)
+
+
+@pytest.mark.parametrize("rows", [32, 8])
+@pytest.mark.parametrize("is_reshape_first", [False, True])
+def test_operands_of_a_cat_have_sizes_that_follow_from_their_own_operands(
+    rows, is_reshape_first
+) -> None:
+    """Each pads by what the other one has, which is written in two ways."""
+
+    def fn(fd):
+        x, y = (fd.define_tensor([-1, -1], contiguity=True) for _ in range(2))
+        operands = [fd.ops.reshape(x, [16, -1]), y]
+        fd.add_output(fd.ops.cat(operands if is_reshape_first else operands[::-1], 1))
+
+    fusion = concretized(define(fn), [rows, 8], [16, 5])
+    assert Fusion.deserialize(fusion.serialize()).serialize() == fusion.serialize()
+    inputs = [torch.randn(rows, 8), torch.randn(16, 5)]
+    for group in segment(fusion, inputs).groups:
+        bytes_of_group = group.fusion.serialize()
+        assert Fusion.deserialize(bytes_of_group).serialize() == bytes_of_group
+    parts = [inputs[0].reshape(16, -1), inputs[1]]
+    (out,) = evaluate(fusion, inputs)
+    expected = torch.cat(parts if is_reshape_first else parts[::-1], 1)
+    torch.testing.assert_close(out, expected, rtol=0, atol=0)

@@ -150,28 +150,6 @@ TensorSetOf tensors_behind_reductions(const FusionSummary& summary) {
 
 namespace {
 
-/// Classes of broadcast axes that some reader resolves: their tensors share loops with a row.
-AxisClasses resolved_broadcasts(const FusionSummary& summary) {
-  AxisClasses resolved;
-  for (const Expr* expr : summary.exprs()) {
-    const TensorView* result = tensor_outputs(expr).front();
-    const IterDomains& read = result->maybe_root();
-    for (const TensorView* operand : tensor_inputs(expr)) {
-      const IterDomains axes = TensorDomain::no_reductions(operand->logical());
-      const std::vector<AxisUse> uses = axes_of_use(operand, result);
-      for (size_t i = 0; i < axes.size(); ++i) {
-        const bool is_resolved = axes[i]->is_broadcast() && uses[i].is_partner &&
-                                 uses[i].position < static_cast<int64_t>(read.size()) &&
-                                 !read[static_cast<size_t>(uses[i].position)]->is_broadcast();
-        if (is_resolved) {
-          resolved.insert(summary.exact().group(axes[i]));
-        }
-      }
-    }
-  }
-  return resolved;
-}
-
 /// An axis that two reshapes make in different ways: loops that follow one of them do not lead to
 /// the other.
 std::optional<Refusal> find_two_origins(const FusionSummary& summary) {
@@ -198,7 +176,7 @@ std::optional<Refusal> find_two_origins(const FusionSummary& summary) {
 /// A single value that is read off a tensor whose other readers have it in the loops over a row: no
 /// loop is left for it to be computed in.
 std::optional<Refusal> find_value_in_rows(const FusionSummary& summary) {
-  const AxisClasses resolved = resolved_broadcasts(summary);
+  const AxisClasses resolved = resolved_broadcasts(summary.exact(), summary.exprs());
   for (const Expr* expr : summary.exprs()) {
     const TensorView* result = tensor_outputs(expr).front();
     if (!expr->is_a<SqueezeOp>() || !result->logical().empty()) {

@@ -3,7 +3,9 @@
 #include "schedule/common/canonical.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/loop_roles.h"
+#include "schedule/common/reduction_loops.h"
 #include "schedule/greedy/greedy.h"
+#include "schedule/greedy/single_rows.h"
 #include "schedule/params/greedy_params.h"
 #include "schedule/trivial.h"
 #include "transform/inline.h"
@@ -14,18 +16,19 @@ namespace nvfuser::schedule::greedy {
 namespace {
 
 /// The loops of the reference, named while they are made: kept axes are Blocks, Rows, Columns, the
-/// scanned one is Serial, Threads, Unroll, Lanes.
+/// scanned one is Serial, Threads, Unroll, Lanes. Broadcasts stand behind them, as Ones.
 class ScanLoopsOfReference {
  public:
   ScanLoopsOfReference(TensorView* reference, size_t scanned, const GreedyParams& params)
-      : params_(params), loops_(reference, roles_of(reference, static_cast<int64_t>(scanned))) {}
+      : params_(params), loops_(merged(reference, static_cast<int64_t>(scanned))) {}
 
   /// Returns how many loops stand outside of what one thread, or task, loads at once.
   int64_t make() {
     if (params_.runs_in_tasks) {
       loops_.split(LoopRole::Blocks, params_.kept_lanes, LoopRole::Columns);
       loops_.split(LoopRole::Blocks, params_.rows_of_task, LoopRole::Rows);
-      loops_.arrange({LoopRole::Blocks, LoopRole::Rows, LoopRole::Serial, LoopRole::Columns});
+      loops_.arrange(
+          {LoopRole::Blocks, LoopRole::Rows, LoopRole::Serial, LoopRole::Columns, LoopRole::Ones});
       loops_.bind(LoopRole::Blocks, ParallelType::BIDx);
       return loops_.position(LoopRole::Serial) + 1;
     }
@@ -44,7 +47,7 @@ class ScanLoopsOfReference {
     }
     loops_.arrange(
         {LoopRole::Blocks, LoopRole::Rows, LoopRole::Serial, LoopRole::Threads, LoopRole::Lanes,
-         LoopRole::Columns});
+         LoopRole::Columns, LoopRole::Ones});
     loops_.bind(LoopRole::Blocks, ParallelType::BIDx);
     loops_.bind(LoopRole::Rows, across);
     loops_.bind(LoopRole::Threads, along);
@@ -52,18 +55,17 @@ class ScanLoopsOfReference {
   }
 
  private:
-  /// [K, S]: the axes in the order of memory, all but the scanned one merged.
-  static std::vector<LoopRole> roles_of(TensorView* reference, int64_t scanned) {
+  /// [K, S, B]: axes that are kept, merged in the order of memory; the scanned one; broadcasts.
+  static LoopRoles merged(TensorView* reference, int64_t scanned) {
     order_like_memory(reference);
-    const int64_t axes = reference->ndims();
-    if (scanned != axes - 1) {
-      reference->reorder(std::unordered_map<int64_t, int64_t>{{scanned, -1}});
+    std::vector<int64_t> kept;
+    std::vector<int64_t> broadcasts;
+    for (int64_t i = 0; i < reference->ndims(); ++i) {
+      if (i != scanned) {
+        (reference->axis(i)->is_broadcast() ? broadcasts : kept).push_back(i);
+      }
     }
-    if (axes == 1) {
-      return {LoopRole::Serial};
-    }
-    merge_axes(reference, 0, axes - 1);
-    return {LoopRole::Blocks, LoopRole::Serial};
+    return make_canonical(reference, kept, {scanned}, broadcasts);
   }
 
   const GreedyParams& params_;
@@ -77,7 +79,8 @@ void apply_scans(FusionSummary& summary, const GreedyParams& params) {
     check_widths(params.vector_widths, accesses);
   }
   const std::vector<TensorView*> moved =
-      params.runs_in_tasks ? fork_outputs(accesses) : cache_global_tensors(accesses);
+      params.runs_in_tasks ? fork_outputs(accesses)
+                           : cache_global_tensors(accesses, rows_read_in_place(summary));
   TensorView* reference = moved[summary.reference_access()];
 
   const int64_t outside = ScanLoopsOfReference(reference, scanned_axis(summary), params).make();

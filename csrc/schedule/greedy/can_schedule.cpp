@@ -5,6 +5,7 @@
 #include "ir/all_nodes.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/greedy/greedy.h"
+#include "schedule/greedy/single_rows.h"
 
 namespace nvfuser::schedule {
 
@@ -176,7 +177,7 @@ std::optional<Refusal> find_refusal_of_scans(
            .fix = "cut the fusion between the two"});
     }
   }
-  return std::nullopt;
+  return find_row_of_several_nests(summary);
 }
 
 } // namespace

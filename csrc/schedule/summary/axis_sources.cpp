@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op_semantics.h"
 #include "ir/domain_exprs.h"
 #include "transform/lost_elements.h"
 
@@ -104,6 +105,27 @@ AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
 
 bool has_axis(const ValGraph& exact, const TensorView* tensor, const IterDomain* axis) {
   return AxesOf(exact, tensor).have(axis);
+}
+
+AxisClasses resolved_broadcasts(const ValGraph& exact, const std::vector<Expr*>& exprs) {
+  AxisClasses resolved;
+  for (const Expr* expr : exprs) {
+    const TensorView* result = tensor_outputs(expr).front();
+    const IterDomains& read = result->maybe_root();
+    for (const TensorView* operand : tensor_inputs(expr)) {
+      const IterDomains axes = TensorDomain::no_reductions(operand->logical());
+      const std::vector<AxisUse> uses = axes_of_use(operand, result);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        const bool is_resolved = axes[i]->is_broadcast() && uses[i].is_partner &&
+                                 uses[i].position < static_cast<int64_t>(read.size()) &&
+                                 !read[static_cast<size_t>(uses[i].position)]->is_broadcast();
+        if (is_resolved) {
+          resolved.insert(exact.group(axes[i]));
+        }
+      }
+    }
+  }
+  return resolved;
 }
 
 IterDomains axes_in_memory_order(const TensorView* tensor) {

@@ -40,6 +40,10 @@ class AxesOf {
 [[nodiscard]] bool has_axis(
     const ValGraph& exact, const TensorView* tensor, const IterDomain* axis);
 
+/// Classes of broadcast axes that some reader resolves: their tensors share loops with a row.
+[[nodiscard]] AxisClasses resolved_broadcasts(
+    const ValGraph& exact, const std::vector<Expr*>& exprs);
+
 /// The logical axes of `tensor` in the order of its memory, outermost first, without reductions. In
 /// their own order if memory has them transformed.
 [[nodiscard]] IterDomains axes_in_memory_order(const TensorView* tensor);
