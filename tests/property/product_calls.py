@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nvfuser_direct import TensorView
 
 BYTES_OF_K = 32  # that an instruction multiplies, of each type
-REGISTERS = ["", "", "", ", (40, 232)", ", (24, 64)"]
+REGISTERS = ["", "", "", ", (40, 232)", ", (24, 128)"]  # as many as an instruction needs
 
 
 class ProductCalls(TileCalls):

@@ -34,9 +34,10 @@ class RunCalls(TileCalls):
 
     def length_of_runs(self) -> int:
         """Elements: those of a row, or a part of them; now and then others."""
-        rows = [t for t in self.lines.fusion.tensors() if t.ndims() == self.fusion_rank]
+        tensors, rank = self.lines.fusion.tensors(), self.fusion_rank
+        rows = [t for t in tensors if len(t.get_logical_domain()) == rank]
         row = rows[0].get_logical_domain()[-1].extent()
-        narrow = min(BYTES.get(t.dtype(), UNIT) for t in self.lines.fusion.tensors())
+        narrow = min(BYTES.get(t.dtype(), UNIT) for t in tensors)
         whole = row.value() if row.is_const() else 8
         lengths = [n for n in (8, 16, 32, 64, 128, 256, whole) if whole % n == 0]
         fitting = [n for n in lengths if n * narrow % UNIT == 0]
