@@ -340,7 +340,7 @@ def test_rfactor_through_merge_and_split(target):
 
 
 def test_swizzle_by_a_position_that_one_operand_lacks(target):
-    """Threads count along an axis that `b` repeats: who writes and who reads it must agree."""
+    """Threads count along an axis that `b` repeats: its writers and its readers must agree."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         b = fd.define_tensor([-1, 1], contiguity=[True, None])

@@ -312,7 +312,7 @@ def test_printed_roles():
 
 
 def test_registers_are_shared_where_roles_begin():
-    """In the branches: elsewhere the compiler does not see who comes, and ignores it (C7507)."""
+    """The sizes stand in the branches: elsewhere the compiler ignores them (C7507)."""
     source = cuda_text(row_sums(threads=(2, 64), registers=(24, 40), on=TY).fusion)
     lines = [line.strip() for line in source.splitlines()]
     assert lines[lines.index("if (thread_y >= 0) {") + 1] == "take_registers<40>();"

@@ -185,7 +185,7 @@ void IndexWalk::take_swizzle(const Swizzle& swizzle, bool is_backward, const Set
   Val* moved = y;
   if (is_broadcast_for_all(swizzle.in_x)) {
     // The tensor has one position there. Where threads or blocks count along it, its writers would
-    // move elements and its readers, who do not know that loop, would not.
+    // move elements and its readers, which do not know that loop, would not.
   } else if (swizzle.swizzle_type == SwizzleType::XOR) {
     moved = bitwise_xor(y, x);
   } else if (swizzle.swizzle_type == SwizzleType::CyclicShift) {
