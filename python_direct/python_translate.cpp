@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "ir/equality.h"
+#include "ir/serialize.h"
 #include "transform/definition_order.h"
 #include "transform/graph_steps.h"
 #include "translate_schedule.h"
@@ -97,7 +98,12 @@ std::string translate_fusion(const Fusion& fusion, bool schedule) {
 }
 
 std::string translate_unscheduled(const Fusion& fusion) {
-  const std::shared_ptr<Fusion> math = math_of(fusion);
+  std::shared_ptr<Fusion> math = math_of(fusion);
+  // Bytes have one order of statements, and one constant of each value: as a plan on disk says it.
+  const auto without_history = try_deserialize(serialize(*math));
+  if (const auto* read = std::get_if<std::shared_ptr<Fusion>>(&without_history)) {
+    math = *read;
+  }
   PythonTranslator translator(*math, PythonTranslator::Part::MathOfSchedule);
   translator.print_math();
   return translator.text();

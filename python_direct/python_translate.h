@@ -19,8 +19,8 @@ namespace nvfuser::python {
 /// Cost: O(values + expressions * expressions that wait for sizes).
 [[nodiscard]] std::string translate_fusion(const Fusion& fusion, bool schedule = false);
 
-/// The definition that the schedule of `fusion` started from, without any of it. Equal texts: equal
-/// definitions.
+/// The definition that the schedule of `fusion` started from, without any of it, in the order that
+/// bytes have. Equal texts: equal definitions, in whatever order they were written.
 [[nodiscard]] std::string translate_unscheduled(const Fusion& fusion);
 
 } // namespace nvfuser::python

@@ -14,6 +14,7 @@ import torch
 
 import nvfuser_direct
 from nvfuser_direct import (
+    DataType,
     FusionDefinition,
     MemoryType,
     ParallelType,
@@ -184,6 +185,34 @@ def test_an_edited_schedule_takes_the_place_of_the_automatic_one(target: str) ->
     fd.fec.use_schedule(0, None)
     check_scaled(fd, data)
     assert fd.fec.schedules([data])[0] == text
+
+
+def test_a_schedule_may_be_behind_the_same_math_in_another_order(target: str) -> None:
+    """As the text of another process is, which has its plan from disk."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        values = [fd.define_scalar(0.5, dtype=DataType.Float) for _ in range(2)]
+        left = fd.ops.mul(fd.ops.exp(x), values[0])
+        fd.add_output(fd.ops.add(left, fd.ops.mul(fd.ops.sin(x), values[1])))
+    data = torch.randn(1000, device=target)
+    fd.execute([data])
+
+    def reordered(fd: FusionDefinition) -> None:
+        x = fd.define_tensor(shape=[-1], contiguity=[True])
+        value = fd.define_scalar(0.5, dtype=DataType.Float)
+        right = fd.ops.mul(fd.ops.sin(x), value)
+        out = fd.ops.add(fd.ops.mul(fd.ops.exp(x), value), right)
+        fd.add_output(out)
+        out.split(0, 96)
+        fd.sched.transform_like(out)
+        fd.sched.inline_most()
+        out.axis(0).parallelize(ParallelType.grid_x)
+        out.axis(1).parallelize(ParallelType.block_x)
+
+    fd.fec.use_schedule(0, reordered)
+    (out,) = fd.execute([data])
+    torch.testing.assert_close(out, data.exp() * 0.5 + data.sin() * 0.5)
+    assert "segment 0: schedule of the user" in fd.fec.explain([data])
 
 
 def test_other_decisions_keep_their_schedule(target: str) -> None:

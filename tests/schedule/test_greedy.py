@@ -253,6 +253,23 @@ def test_an_update_of_one_element_is_evaluated() -> None:
     assert data.item() == 3.0
 
 
+def test_one_element_that_updates_one_of_many_is_evaluated() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None], dtype=DataType.Double)
+        at = fd.define_tensor([1, 1], dtype=DataType.Int)
+        fd.add_output(fd.ops.scatter(x, at, 3.0, 0), x)
+    data = randoms((10, 1))
+    wanted = data.clone()
+    wanted[7] = 3.0
+    inputs = [data, torch.full((1, 1), 7)]
+    taken, why = schedule.can_schedule(fd.fusion, GREEDY, inputs)
+    assert not taken
+    assert "an update of one element has no loop" in why
+    fd.execute(inputs)
+    torch.testing.assert_close(data, wanted, rtol=0, atol=0)
+    assert GREEDY not in [piece.scheduler for piece in fd.fec.last_pieces()]
+
+
 def test_a_scatter_of_what_is_computed_from_its_input_is_copied_into_it(target: str) -> None:
     """Another thread would read an element that the scatter has written."""
     with FusionDefinition() as fd:

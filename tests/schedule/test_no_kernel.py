@@ -6,7 +6,7 @@ import pytest
 import torch
 from scheduled_runs import check_runs, define
 
-from nvfuser_direct import FusionDefinition, PlainParams, SchedulerType, schedule
+from nvfuser_direct import DataType, FusionDefinition, PlainParams, SchedulerType, schedule
 
 EXPR_EVAL, NO_OP = SchedulerType.expr_eval, SchedulerType.no_op
 
@@ -94,6 +94,27 @@ def test_a_norm_of_no_elements_is_one_segment(target: str, shape: tuple[int, ...
     assert result.shape == x.shape
     assert [piece.scheduler for piece in fd.fec.last_pieces()] == [NO_OP]
     assert fd.fec.compilations() == ["first run"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims"),
+    [((0, 7), [0]), ((7, 0), [1]), ((2, 3, 0, 5), [0, 2]), ((0, 7), [1]), ((5, 0, 4), [0])],
+    ids=str,
+)
+def test_moments_of_no_elements_are_not_kept_on_chip(
+    target: str, shape: tuple[int, ...], dims: list[int]
+) -> None:
+    x = torch.rand(shape, dtype=torch.float64)
+    fd = FusionDefinition()
+    with fd:
+        tensor = fd.define_tensor([-1] * len(shape), contiguity=True, dtype=DataType.Double)
+        fd.add_output(fd.ops.standard_deviation(tensor, dims))
+    for kind in ("cpu", "cuda"):
+        taken = schedule.find_compatible_schedulers(fd.fusion, [x], kind)
+        assert not {SchedulerType.inner_persistent, SchedulerType.outer_persistent} & set(taken)
+    (result,) = fd.execute([x.to(target)])
+    assert result.shape == x.std(dims).shape
+    assert result.isnan().all()
 
 
 def test_reasons_of_no_op() -> None:

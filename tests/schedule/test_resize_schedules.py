@@ -342,6 +342,26 @@ def test_broadcasts_are_not_resized() -> None:
     assert "Resize of a broadcast ID is not allowed." in refusal(build, randoms((8,)))
 
 
+@pytest.mark.parametrize("is_met", [False, True])
+@pytest.mark.parametrize("shape", [(), (1,)], ids=str)
+def test_elements_that_are_repeated_are_not_resized_behind_it(
+    target: str, shape: tuple[int, ...], *, is_met: bool
+) -> None:
+    def build(fd, a, x):
+        one = fd.ops.sin(a) if shape else fd.ops.broadcast(fd.ops.sin(a), [True])
+        row = fd.ops.expand(one, [8])
+        return fd.ops.pad(fd.ops.mul(row, x) if is_met else row, [0, 2], 1.0)
+
+    a, x = randoms(shape, torch.float64), randoms((8,), torch.float64)
+    assert "Resize of a broadcast ID is not allowed." in refusal(build, a, x)
+    here = [a.to(target), x.to(target)]
+    fd = define(build, here)
+    (out,) = fd.execute(here)
+    row = here[0].sin().expand(8) * (here[1] if is_met else 1)
+    check_close(out, torch.nn.functional.pad(row, [0, 2], value=1.0))
+    assert not any(piece.refused for piece in fd.fec.last_pieces())
+
+
 @pytest.mark.parametrize("shape", [(7,), (5,)], ids=["row", "column"])
 def test_axes_that_a_broadcast_adds_are_not_resized_behind_it(shape: tuple[int]) -> None:
     is_row = shape == (7,)

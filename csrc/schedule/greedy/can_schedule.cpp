@@ -91,12 +91,14 @@ std::optional<Refusal> find_operand_read_again(const Expr& scatter) {
 std::optional<Refusal> find_update_of_one_element(const FusionSummary& summary) {
   for (const Val* output : summary.fusion().outputs()) {
     const auto* tensor = static_cast<const TensorView*>(output);
-    if (summary.fusion().alias_of(output) != nullptr && tensor->rank() > 0 &&
-        std::ranges::all_of(tensor->logical(), &IterDomain::is_broadcast)) {
+    const bool has_no_loop =
+        std::ranges::all_of(tensor->logical(), &IterDomain::is_broadcast) ||
+        std::ranges::all_of(tensor->loop(), &IterDomain::is_broadcast); // over what is scattered
+    if (summary.fusion().alias_of(output) != nullptr && tensor->rank() > 0 && has_no_loop) {
       return refuse(
           {.headline = "an update of one element has no loop",
            .node = describe(tensor),
-           .expected = "an input of several elements, which threads update side by side",
+           .expected = "several elements, which threads update side by side",
            .found = "broadcasts",
            .fix = "execute the fusion, which evaluates the scatter"});
     }

@@ -89,14 +89,15 @@ std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const 
     return std::nullopt;
   }
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  const bool is_empty = sizes.kept == 0 || sizes.reduced == 0;
+  if (is_empty || !facts.target().is_cuda()) {
+    return find_persistent_buffer(summary, {});
+  }
   const bool stays_on_chip =
       summary.problem()->is_inner
           ? persistent::find_row_of_threads(summary, facts.target(), sizes).has_value()
           : persistent::find_columns_of_threads(summary, facts.target(), sizes).has_value();
-  const bool is_empty = sizes.kept == 0 || sizes.reduced == 0;
-  return facts.target().is_cuda() && !stays_on_chip && !is_empty
-             ? std::nullopt
-             : find_persistent_buffer(summary, {});
+  return stays_on_chip ? find_persistent_buffer(summary, {}) : std::nullopt;
 }
 
 } // namespace reduction

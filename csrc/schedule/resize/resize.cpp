@@ -131,23 +131,41 @@ const TensorView* find_resize_behind(const TensorView* tensor, size_t axis) {
   return nullptr;
 }
 
-/// An axis that the operand of a broadcast lacks, which readers resize when it has elements: the
-/// loops run over more of it than the broadcast, so that the operand cannot leave it out of them.
+/// The positions of axes that `expr` adds, or along which it repeats one element of its operand:
+/// loops over them run over more than the operand has.
+std::vector<size_t> added_axes(const Expr& expr) {
+  std::vector<size_t> added;
+  if (const auto* broadcast = expr.as<BroadcastOp>()) {
+    const bool has_elements = !concrete_axes(broadcast->arg).empty();
+    for (size_t i = 0; i < broadcast->flags.size(); ++i) {
+      if (has_elements && broadcast->flags[i]) {
+        added.push_back(i);
+      }
+    }
+  } else if (const auto* expand = expr.as<ExpandOp>()) {
+    const IterDomains operand = TensorDomain::no_reductions(expand->arg->logical());
+    for (size_t i = 0; i < operand.size(); ++i) {
+      if (expand->out->logical()[i]->has_expanded_extent() && !operand[i]->has_expanded_extent()) {
+        added.push_back(i);
+      }
+    }
+  }
+  return added;
+}
+
+/// An axis that an operand lacks, which readers resize when it has elements: the loops run over
+/// more of it than the operand, so that it cannot leave it out of them.
 std::optional<Refusal> find_added_axis_that_is_resized(const FusionSummary& summary) {
   for (const Expr* expr : summary.exprs()) {
-    const auto* broadcast = expr->as<BroadcastOp>();
-    if (broadcast == nullptr || concrete_axes(broadcast->arg).empty()) {
-      continue;
-    }
-    for (size_t i = 0; i < broadcast->flags.size(); ++i) {
-      const TensorView* resized =
-          broadcast->flags[i] ? find_resize_behind(broadcast->out, i) : nullptr;
+    for (const size_t axis : added_axes(*expr)) {
+      const TensorView* result = tensor_outputs(expr).front();
+      const TensorView* resized = find_resize_behind(result, axis);
       if (resized != nullptr) {
         return refuse(
             {.headline = "Resize of a broadcast ID is not allowed.",
              .node = describe(resized),
              .expected = "slices and pads of dimensions that all it is computed from has",
-             .found = {"a dimension that ", describe(broadcast->out), " adds"},
+             .found = {"a dimension that ", describe(result), " adds"},
              .fix = "cut the fusion before the operation"});
       }
     }
