@@ -4,7 +4,17 @@ import pytest
 import torch
 from hard_case import BX, SHARED, TX, TY, check, cuda_text, lowered, par, statements
 
-from nvfuser_direct import BinaryOp, ForLoop, FusionDefinition, LoopKind, UnaryOp
+from nvfuser_direct import (
+    BinaryOp,
+    DataType,
+    ForLoop,
+    FusionDefinition,
+    KernelExecutor,
+    LoadStoreOpType,
+    LoopKind,
+    UnaryOp,
+    _core,
+)
 
 
 def softmax(columns=-1, memory_type=None):
@@ -190,3 +200,28 @@ def test_several_tensors_and_their_producers(target):
         return (a + b) * (b.amax(1) - a.amin(1))[:, None]
 
     check(fd, target, [((m, 40),) for m in (1, 3, 33)], reference)
+
+
+@pytest.mark.parametrize("op", [LoadStoreOpType.set, LoadStoreOpType.cp_async])
+def test_threads_of_the_reader_alone_write_no_shared_memory(op):
+    """Each would write all rows there; the tensor is computed before its reader."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([33, 8], contiguity=True, dtype=DataType.Int32)
+        y = fd.ops.neg(fd.ops.repeat(x, [3, 1]))
+        fd.add_output(y)
+        row = x.cache_after(op)
+        row.set_memory_type(SHARED)
+        y.split(0, 16)
+        fd.sched.transform_like(y)
+        for tensor in (y, y.definition().input(0)):
+            tensor.axis(1).parallelize(TX)
+        row.compute_with(-1, True)
+    given = torch.randint(-99, 99, (33, 8), dtype=torch.int32)
+
+    def run():
+        executor = KernelExecutor()
+        executor.compile(fd.fusion, [given])
+        return executor.run([given])
+
+    (result,) = _core.call_with_options(run, ["kernel_debug"], [])
+    assert torch.equal(result, -given.repeat(3, 1))

@@ -33,15 +33,8 @@ std::optional<Refusal> model_and_sort(Kernel& kernel) {
   return sort_exprs(kernel);
 }
 
-} // namespace
-
-std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
-  std::vector<TensorView*> tensors = kernel.tensors();
-  std::erase_if(
-      tensors, [](const TensorView* tensor) { return tensor->compute_with_position() == 0; });
-  if (tensors.empty()) {
-    return std::nullopt;
-  }
+/// Each tensor beside the first of its readers for which there is an order of expressions.
+std::optional<Refusal> choose_readers(Kernel& kernel, const std::vector<TensorView*>& tensors) {
   NVF_RETURN_REFUSAL(sort_exprs(kernel));
   std::vector<std::vector<const Expr*>> readers;
   for (TensorView* tensor : tensors) {
@@ -59,6 +52,41 @@ std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
     compute_with(tensors[i], readers[i].front());
   }
   return refusal;
+}
+
+/// Whether several threads would write what they share: in loops over threads that are the reader's
+/// alone.
+bool is_written_by_others(const LoopModel& model, const TensorView* tensor) {
+  if (tensor->memory_type() != MemoryType::Shared) {
+    return false;
+  }
+  const LoopNest& nest = model.nest(tensor);
+  return std::any_of(nest.begin() + model.shared_depth(tensor), nest.end(), [&](const Loop* loop) {
+    const bool is_own = std::ranges::any_of(
+        tensor->loop(), [&](const IterDomain* axis) { return model.loop_of(axis) == loop; });
+    return is_block_dim(loop->parallel_type) && !loop->is_broadcast() && !is_own;
+  });
+}
+
+} // namespace
+
+std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
+  std::vector<TensorView*> tensors = kernel.tensors();
+  std::erase_if(
+      tensors, [](const TensorView* tensor) { return tensor->compute_with_position() == 0; });
+  if (tensors.empty()) {
+    return std::nullopt;
+  }
+  NVF_RETURN_REFUSAL(choose_readers(kernel, tensors));
+  std::erase_if(tensors, [&](const TensorView* tensor) {
+    return !is_written_by_others(*kernel.loop_model, tensor);
+  });
+  for (const TensorView* tensor : tensors) {
+    for (TensorView* made_together : tensor_outputs(tensor->definition())) {
+      made_together->assign_compute_with(0);
+    }
+  }
+  return tensors.empty() ? std::nullopt : model_loops(kernel);
 }
 
 } // namespace nvfuser

@@ -9,7 +9,8 @@ namespace nvfuser {
 ///   after:   c and m share the loop of i1; s, which comes later, reads what was stored
 /// The one that is first in a sort of the kernel's expressions; all results of that expression. If
 /// loops with it are refused, a later one for which they are not: it is the first one then. So it
-/// does not matter which of two readers was defined first.
+/// does not matter which of two readers was defined first. A tensor in shared memory that several
+/// threads would write there, as their loop is the reader's alone, is computed by itself.
 /// Requires: the loop model.
 /// Ensures:  compute_with_consumers() of these tensors; a loop model in which they share loops. The
 ///           final sort keeps that order: everything else that reads the tensor comes after it.
