@@ -208,8 +208,12 @@ def run_script(script: Script, target: str) -> str | None:
     return None
 
 
+# What a headline adds about a tensor, or about the copy of it that one target makes.
+ADVICE = ", and has no share of the schedule of its reader"
+
+
 def refusal_of(source: str) -> str | None:
-    return source if source.startswith("refused") else None
+    return source.removesuffix(ADVICE) if source.startswith("refused") else None
 
 
 def run_kernel(
