@@ -17,13 +17,13 @@ int64_t columns_of(const Allocate& allocate) {
   return as_int(allocate.size->value());
 }
 
-/// Columns of the tensors that are allocated before `end`, or of all.
+/// Columns of the tensors that are allocated before `end`, or, if it is nullptr, of all.
 int64_t columns_before(const Kernel& kernel, const Allocate* end) {
   int64_t columns = 0;
   bool has_ended = false;
   for_each_node(kernel.body, [&](const Expr& node) {
     const auto* allocate = node.as<Allocate>();
-    has_ended = has_ended || allocate == end;
+    has_ended = has_ended || &node == end;
     if (!has_ended && allocate != nullptr && allocate->memory_type == MemoryType::Tensor) {
       columns += columns_of(*allocate);
     }

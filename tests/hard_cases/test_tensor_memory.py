@@ -236,6 +236,13 @@ def test_tensors_lie_side_by_side_in_tensor_memory():
     assert "BlockTensorMemory<128> tensor_memory(" in source  # 96 columns: a power of two
 
 
+def test_a_block_asks_for_the_columns_of_all_its_tensors():
+    """Also of those that are allocated behind other statements."""
+    source = multiplied(keeps_copy=True).fusion.print_kernel(target=BLACKWELL)
+    assert "BlockTensorMemory<128> tensor_memory(" in source
+    assert re.findall(r"const TensorColumns T\d+\(tensor_memory, (\d+)\);", source) == ["0", "64"]
+
+
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
 @pytest.mark.parametrize(
     ("way", "types"), [*((way, (BF16, BF16)) for way in WAYS), *(("whole", t) for t in TYPES[1:])]
