@@ -96,6 +96,31 @@ def test_a_norm_of_no_elements_is_one_segment(target: str, shape: tuple[int, ...
     assert fd.fec.compilations() == ["first run"]
 
 
+def test_what_a_result_of_no_elements_is_computed_from_may_be_reduced(target: str) -> None:
+    """Along an axis outside of the empty one, and along another inside of it."""
+    x = torch.rand(2, 2, 0, 5, dtype=torch.float64)
+    fd = FusionDefinition()
+    with fd:
+        tensor = fd.define_tensor([-1] * 4, contiguity=True, dtype=DataType.Double)
+        fd.add_output(fd.ops.mul(fd.ops.mean(tensor, [1, 3], keepdim=True), tensor))
+    check_runs(fd, NO_OP, [x], target)
+    (result,) = fd.execute([x.to(target)])
+    assert result.shape == x.shape
+    assert not any(piece.refused for piece in fd.fec.last_pieces())
+
+
+@pytest.mark.parametrize("shape", [(7, 0), (0, 0)], ids=str)
+def test_rows_of_no_elements_are_reduced(target: str, shape: tuple[int, ...]) -> None:
+    x = torch.rand(shape, dtype=torch.float64)
+    fd = FusionDefinition()
+    with fd:
+        rows = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Double)
+        fd.add_output(fd.ops.sum(fd.ops.exp(rows), [0]))
+    (result,) = fd.execute([x.to(target)])
+    assert result.shape == (0,)
+    assert not any(piece.refused for piece in fd.fec.last_pieces())
+
+
 @pytest.mark.parametrize(
     ("shape", "dims"),
     [((0, 7), [0]), ((7, 0), [1]), ((2, 3, 0, 5), [0, 2]), ((0, 7), [1]), ((5, 0, 4), [0])],

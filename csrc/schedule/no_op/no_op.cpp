@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedule/common/canonical.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/params/plain_params.h"
 #include "schedule/summary/axis_sources.h"
@@ -58,10 +59,22 @@ bool fits_registers(const TensorView* tensor) {
   });
 }
 
+/// What is reduced ends inside of the loops over the results: each has an accumulator of its own.
+void move_reductions_inside(TensorView* tensor) {
+  std::vector<int64_t> order;
+  std::vector<int64_t> reductions;
+  for (int64_t i = 0; i < tensor->ndims(); ++i) {
+    (tensor->axis(i)->is_reduction() ? reductions : order).push_back(i);
+  }
+  order.insert(order.end(), reductions.begin(), reductions.end());
+  arrange_axes(tensor, order);
+}
+
 /// Tensors that an output without elements is computed from may have elements: they are computed
 /// where they are used, or lie in memory. Most such kernels are not even launched.
 void apply(FusionSummary& summary, const HeuristicParams& params) {
   static_cast<void>(params_as<PlainParams>(params, SchedulerType::no_op));
+  std::ranges::for_each(summary.computed(), move_reductions_inside);
   std::vector<TensorView*> between = summary.computed();
   std::erase_if(between, [](const TensorView* tensor) { return tensor->is_fusion_output(); });
   if (std::ranges::all_of(between, fits_registers)) {
