@@ -263,6 +263,10 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ["graph/pair_graph.h*"],
     ),
     (
+        "a part of the exact graph, which replacing sizes asks; IdModel has the whole graph",
+        ["graph/sized_axes.h*", "graph/id_model.h:map_exactly"],
+    ),
+    (
         "a Concretization compares, hashes and prints; has_dynamic_shapes finds what it is about",
         [
             "transform/concretization.h:*Form",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/pointer_map.h"
 #include "eval/index_algebra.h"
 #include "eval/index_emitter.h"
 #include "ir/dependencies.h"
@@ -99,7 +100,7 @@ class IndexSimplifier::Impl {
   std::unique_ptr<IndexAlgebra> algebra_ = std::make_unique<IndexAlgebra>();
   IndexEmitter emitter_;
   Fusion& fusion_;
-  std::unordered_map<const Val*, Sum> sums_;
+  PointerMap<Val, Sum> sums_;
   std::unordered_set<const Val*> nonnegative_; // leaves, and what is in nonnegative_sums_
   std::vector<Val*> nonnegative_sums_;         // those that are computed
   std::vector<std::pair<Val*, Val*>> ranges_;
@@ -134,7 +135,7 @@ void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
 
 void IndexSimplifier::Impl::apply_range(Val* leaf, Val* extent) {
   const Sum size = sum_of(extent);
-  sums_[leaf] = algebra_->set_range(leaf, size);
+  sums_.insert_or_assign(leaf, algebra_->set_range(leaf, size));
 }
 
 void IndexSimplifier::Impl::set_nonnegative(Val* val) {
@@ -187,8 +188,8 @@ void IndexSimplifier::Impl::restart() {
 
 /// Operands before results, without recursion: definitions may be thousands deep.
 Sum IndexSimplifier::Impl::sum_of(Val* root) {
-  if (const auto known = sums_.find(root); known != sums_.end()) {
-    return known->second;
+  if (const Sum* known = sums_.find(root)) {
+    return *known;
   }
   std::vector<Val*> stack = {root};
   while (!stack.empty()) {
@@ -210,7 +211,7 @@ Sum IndexSimplifier::Impl::sum_of(Val* root) {
     if (stack.size() > depth) {
       continue;
     }
-    sums_.emplace(val, read(val, operation));
+    sums_.try_emplace(val, read(val, operation));
     stack.pop_back();
   }
   return sums_.at(root);

@@ -279,12 +279,8 @@ std::optional<Refusal> IdModel::build(IdMappingMode mode, ValGraph& graph) {
   return std::nullopt;
 }
 
-ValGraph IdModel::build_exact() const {
-  ValGraph graph;
-  for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
-    graph.add_one_of_many(tensor);
-  }
-  for (const Expr* expr : tensor_exprs(*fusion_)) {
+void map_exactly(ValGraph& graph, const Fusion& fusion) {
+  for (const Expr* expr : tensor_exprs(fusion)) {
     const std::vector<TensorView*> outs = tensor_outputs(expr);
     const bool are_alike = semantics_of(*expr).has_like_results;
     for (size_t i = 0; i < (are_alike ? 1 : outs.size()); ++i) {
@@ -300,6 +296,14 @@ ValGraph IdModel::build_exact() const {
       map_by_position(graph, outs.front()->logical(), outs[i]->logical());
     }
   }
+}
+
+ValGraph IdModel::build_exact() const {
+  ValGraph graph;
+  for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
+    graph.add_one_of_many(tensor);
+  }
+  map_exactly(graph, *fusion_);
   return graph;
 }
 

@@ -43,6 +43,10 @@ struct SelfMapping {
 [[nodiscard]] std::optional<SelfMapping> find_self_mapping(
     const ValGraph& graph, const Fusion& fusion);
 
+/// Maps the axes that correspond in the exact graph: of operands and results, and of results that
+/// are alike. One of many calls of `graph` (val_graph.h).
+void map_exactly(ValGraph& graph, const Fusion& fusion);
+
 class IdModel {
  public:
   /// `build_graphs`: build the standard graphs now (exact, almost_exact, broadcast, permissive,

@@ -97,14 +97,14 @@ class Counterparts {
   bool start(const PairwiseDomainMap& map) {
     PointerSet<Val> taken;
     return std::ranges::all_of(map.pairs(), [&](const PairwiseDomainMap::Pair& pair) {
-      return partner_.emplace(pair.first, pair.second) && taken.insert(pair.second);
+      return partner_.try_emplace(pair.first, pair.second).second && taken.insert(pair.second);
     });
   }
 
   bool read(const TensorView* consumer) {
     for (const Expr* expr : consumer->domain()->all_exprs()) {
       for (const Val* in : expr->inputs()) {
-        if (!reader_.emplace(in, expr)) {
+        if (!reader_.try_emplace(in, expr).second) {
           return false;
         }
       }
@@ -123,7 +123,7 @@ class Counterparts {
       }
       if (const Expr* other = same_expr(expr)) {
         for (size_t i = 0; i < expr->outputs().size(); ++i) {
-          partner_.emplace(expr->outputs()[i], other->outputs()[i]);
+          partner_.try_emplace(expr->outputs()[i], other->outputs()[i]);
         }
       }
     }

@@ -202,7 +202,6 @@ void ValGraph::add_tensor(const TensorView* tensor) {
 
 void ValGraph::add_one_of_many(const TensorView* tensor) {
   const IterDomains ids = tensor->domain()->all_ids();
-  add_ids(ids);
   std::vector<Expr*> exprs; // all that the domain has: its ids are their operands
   exprs.reserve(ids.size());
   for (const IterDomain* id : ids) {
@@ -212,8 +211,13 @@ void ValGraph::add_one_of_many(const TensorView* tensor) {
   }
   std::ranges::sort(exprs, {}, &Expr::serial);
   exprs.erase(std::unique(exprs.begin(), exprs.end()), exprs.end());
-  for (Expr* expr : topo_sort(std::move(exprs))) {
-    add_expr(expr);
+  add_one_of_many(ids, topo_sort(std::move(exprs)));
+}
+
+void ValGraph::add_one_of_many(const IterDomains& ids, const std::vector<Expr*>& transforms) {
+  add_ids(ids);
+  for (Expr* transform : transforms) {
+    add_expr(transform);
   }
 }
 

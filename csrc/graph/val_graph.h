@@ -46,6 +46,8 @@ class ValGraph {
   /// The same for one of many calls, behind the last of which `tidy` has to be called: until then
   /// definitions() and uses() are not what they were added.
   void add_one_of_many(const TensorView* tensor);
+  /// Ids, and transforms of theirs, operands before results.
+  void add_one_of_many(const IterDomains& ids, const std::vector<Expr*>& transforms);
   /// Put two ids into one group, with all that follows. Unknown ids are added.
   /// Cost: near-linear in what follows, over any sequence of calls.
   void map_vals(IterDomain* val0, IterDomain* val1);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
+#include "base/pointer_map.h"
 #include "base/pointer_set.h"
 #include "ir/all_nodes.h"
 #include "ir/topo_sort.h"
@@ -264,18 +264,20 @@ void Fusion::replace_output_of(Expr* expr, Val* from, Val* to) {
 }
 
 void Fusion::reorder(const std::vector<Statement*>& first) {
-  std::unordered_map<const Statement*, size_t> place;
+  PointerMap<Statement, size_t> places;
+  size_t num_places = 0;
   for (const Statement* statement : first) {
     check_contains(statement);
-    place.emplace(statement, place.size());
+    if (places.try_emplace(statement, num_places).second) {
+      ++num_places;
+    }
   }
-  std::vector<std::unique_ptr<Statement>> ordered(place.size());
+  std::vector<std::unique_ptr<Statement>> ordered(num_places);
   for (auto& statement : statements_) {
-    const auto found = place.find(statement.get());
-    if (found == place.end()) {
-      ordered.push_back(std::move(statement));
+    if (const size_t* place = places.find(statement.get())) {
+      ordered[*place] = std::move(statement);
     } else {
-      ordered[found->second] = std::move(statement);
+      ordered.push_back(std::move(statement));
     }
   }
   statements_ = std::move(ordered);

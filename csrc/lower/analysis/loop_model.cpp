@@ -145,7 +145,7 @@ void LoopModel::collect_loops() {
       }
       loop->members.push_back(axis);
       loop->tensors.push_back(tensor);
-      loop_of_[axis] = loop;
+      loop_of_.insert_or_assign(axis, loop);
     }
   }
 }
@@ -209,7 +209,7 @@ LoopModel::Promotions LoopModel::promotions_of(const TensorView* tensor) const {
       return;
     }
     for (size_t i = 0; i < own->outputs().size(); ++i) {
-      if (own->outputs()[i] != id && loop_of_.count(id_at(own->outputs(), i)) == 0) {
+      if (own->outputs()[i] != id && !loop_of_.contains(id_at(own->outputs(), i))) {
         promoted.try_emplace(id_at(own->outputs(), i), id_at(other->outputs(), i));
       }
     }
@@ -276,8 +276,8 @@ bool LoopModel::drag_along(TensorView* tensor) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       IterDomain* own = id_at(expr->outputs(), i);
       promoted.try_emplace(own, outputs[i]);
-      if (const auto loop = loop_of_.find(own); loop != loop_of_.end()) {
-        changed = promote(*loop->second, promoted[own]) || changed;
+      if (Loop* const* loop = loop_of_.find(own)) {
+        changed = promote(**loop, promoted[own]) || changed;
       }
     }
   }
@@ -507,9 +507,9 @@ int64_t LoopModel::shared_depth(const TensorView* tensor) const {
 }
 
 Loop* LoopModel::loop_of(const IterDomain* axis) const {
-  const auto found = loop_of_.find(axis);
-  NVF_INVARIANT(found != loop_of_.end(), "a loop axis has a loop: ", describe(axis));
-  return found->second;
+  Loop* const* loop = loop_of_.find(axis);
+  NVF_INVARIANT(loop != nullptr, "a loop axis has a loop: ", describe(axis));
+  return *loop;
 }
 
 TensorView* first_output(const Expr* expr) {

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/pointer_map.h"
 #include "lower/analysis/input_covers.h"
 #include "lower/kernel.h"
 
@@ -127,7 +128,7 @@ class LoopModel {
   std::vector<TensorView*> tensors_;
   InputCovers covers_;
   std::deque<Loop> loops_; // stable addresses
-  std::unordered_map<const IterDomain*, Loop*> loop_of_;
+  PointerMap<IterDomain, Loop*> loop_of_;
   std::unordered_map<const TensorView*, LoopNest> nests_;
   std::unordered_map<const TensorView*, int64_t> shared_depths_;
   /// Hardware indices that stand inside of a loop in every nest that has both; looked up only.

@@ -4,10 +4,10 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/pointer_map.h"
 #include "base/pointer_set.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
@@ -23,16 +23,16 @@ class HostValues {
  public:
   explicit HostValues(const Kernel& kernel) : kernel_(kernel) {
     for (const SizeSource& source : kernel.launch.sizes) {
-      known_.emplace(source.extent, true);
+      known_.try_emplace(source.extent, true);
     }
     for (const Val* input : kernel.inputs()) {
-      known_.emplace(input, input->is_scalar());
+      known_.try_emplace(input, input->is_scalar());
     }
   }
 
   bool knows(const Val* root) {
-    if (const auto known = known_.find(root); known != known_.end()) {
-      return known->second;
+    if (const bool* known = known_.find(root)) {
+      return *known;
     }
     std::vector<const Val*> pending{root};
     while (!pending.empty()) { // operands before what reads them, without recursion
@@ -68,7 +68,7 @@ class HostValues {
   }
 
   const Kernel& kernel_;
-  std::unordered_map<const Val*, bool> known_;
+  PointerMap<Val, bool> known_;
 };
 
 /// Factors of a number of elements.
@@ -281,7 +281,7 @@ class IndexBounds {
   /// Positions that the fusion computes: the bounds of a slice may be far outside of it.
   void add_computed_positions() {
     std::vector<Val*> pending;
-    std::unordered_set<const Val*> sizes; // never negative
+    PointerSet<Val> sizes; // never negative
     const auto push_attributes = [&](const Expr& expr) {
       expr.for_each_attr([&](const char*, const AttrValue& value) {
         if (const auto* val = std::get_if<Val*>(&value); val != nullptr && *val != nullptr) {
@@ -293,7 +293,8 @@ class IndexBounds {
       const IterDomains ids = tensor->domain()->all_ids();
       for (const IterDomain* id : ids) {
         pending.insert(pending.end(), {id->start(), id->extent(), id->maybe_expanded_extent()});
-        sizes.insert({id->extent(), id->maybe_expanded_extent()});
+        sizes.insert(id->extent());
+        sizes.insert(id->maybe_expanded_extent());
       }
       for_each_transform(ids, push_attributes);
     }
@@ -321,11 +322,11 @@ class IndexBounds {
   /// Some axis that is bound to a hardware index has no element, while there is something to write.
   Val* has_empty_axis() {
     Val* result = kernel_.false_val();
-    std::unordered_set<const Val*> seen; // only looked up
+    PointerSet<Val> seen;
     for (const TensorView* tensor : tensors_) {
       for (const IterDomain* id : tensor->loop()) {
         Val* size = id->is_thread() ? shared(id->maybe_expanded_extent()) : kernel_.one();
-        if (seen.insert(size).second && values_.knows(size)) {
+        if (seen.insert(size) && values_.knows(size)) {
           result = scalar::logical_or(result, scalar::eq(size, kernel_.zero()));
         }
       }
@@ -357,7 +358,7 @@ class IndexBounds {
 
   void raise(Val* bound) {
     bound = shared(bound);
-    if (raised_.insert(bound).second) {
+    if (raised_.insert(bound)) {
       largest_ = scalar::max(largest_, bound);
     }
   }
@@ -369,9 +370,9 @@ class IndexBounds {
       std::vector<Val*>& equal = by_hash_[val->hash()];
       const auto found =
           std::ranges::find_if(equal, [&](const Val* other) { return other->same_as(val); });
-      known->second = found != equal.end() ? *found : equal.emplace_back(val);
+      known = found != equal.end() ? *found : equal.emplace_back(val);
     }
-    return known->second;
+    return known;
   }
 
   Kernel& kernel_;
@@ -381,8 +382,8 @@ class IndexBounds {
   Val* largest_;
   // All of them are only looked up.
   std::map<Product::Key, Val*> products_;
-  std::unordered_set<const Val*> raised_;
-  std::unordered_map<const Val*, Val*> shared_;
+  PointerSet<Val> raised_;
+  PointerMap<Val, Val*> shared_;
   std::unordered_map<size_t, std::vector<Val*>> by_hash_;
 };
 

@@ -1,8 +1,11 @@
 #include "lower/passes/register_arrays.h"
 
 #include <algorithm>
+#include <functional>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "base/pointer_map.h"
 #include "base/register_file.h"
 #include "eval/simplify.h"
 #include "ir/scopes.h"
@@ -88,7 +91,9 @@ class RegisterPlan {
       if (allocate != nullptr && allocate->memory_type == MemoryType::Local) {
         const TensorView* tensor = allocate->buffer;
         allocates_.push_back(allocate);
-        bytes_[tensor] = as_int(allocate->size->value()) * size_bytes(tensor->dtype());
+        arrays_.insert_or_assign(
+            tensor, {.bytes = as_int(allocate->size->value()) * size_bytes(tensor->dtype()),
+                     .number = allocates_.size() - 1});
       }
     });
   }
@@ -112,9 +117,16 @@ class RegisterPlan {
 
  private:
   using TensorSet = std::unordered_set<const TensorView*>;
+  struct Array {
+    int64_t bytes = 0;
+    size_t number = 0; // its place in `allocates_`
+  };
 
+  [[nodiscard]] int64_t bytes_of(const TensorView* tensor) const {
+    return arrays_.at(tensor).bytes;
+  }
   [[nodiscard]] int64_t registers_of(const TensorView* tensor) const {
-    return (bytes_.at(tensor) + kRegisterBytes - 1) / kRegisterBytes;
+    return (bytes_of(tensor) + kRegisterBytes - 1) / kRegisterBytes;
   }
   [[nodiscard]] bool is_spilled(const TensorView* tensor) const {
     return spilled_.count(tensor) != 0;
@@ -124,22 +136,22 @@ class RegisterPlan {
     loops_.leave_out(tensor);
   }
 
-  /// The arrays that a statement and what it owns read or write.
-  const TensorSet& used_by(const Expr& statement) {
+  /// Of the arrays, by number, which a statement and what it owns read or write.
+  const std::vector<bool>& used_by(const Expr& statement) {
     const auto known = used_.find(&statement);
     if (known != used_.end()) {
       return known->second;
     }
-    TensorSet used;
+    std::vector<bool> used(allocates_.size());
     for_each_element(statement, [&](const TensorIndex& element) {
-      if (bytes_.count(element.view()) != 0) {
-        used.insert(element.view());
+      if (const Array* array = arrays_.find(element.view())) {
+        used[array->number] = true;
       }
     });
     for (const Scope* body : bodies_of(statement)) {
       for (const Expr* inner : *body) {
-        const TensorSet& inside = used_by(*inner);
-        used.insert(inside.begin(), inside.end());
+        const std::vector<bool>& inside = used_by(*inner);
+        std::transform(used.begin(), used.end(), inside.begin(), used.begin(), std::logical_or());
       }
     }
     return used_[&statement] = std::move(used);
@@ -156,14 +168,14 @@ class RegisterPlan {
     std::vector<Life> lives;
     for (const Expr* expr : scope) {
       if (const auto* allocate = expr->as<Allocate>();
-          allocate != nullptr && bytes_.count(allocate->buffer) != 0) {
+          allocate != nullptr && arrays_.contains(allocate->buffer)) {
         lives.push_back({allocate->buffer, scope.size(), 0});
       }
     }
     for (size_t i = 0; i < scope.size() && !lives.empty(); ++i) {
-      const TensorSet& used = used_by(*scope[i]);
+      const std::vector<bool>& used = used_by(*scope[i]);
       for (Life& life : lives) {
-        if (used.count(life.tensor) != 0) {
+        if (used[arrays_.at(life.tensor).number]) {
           life.first = std::min(life.first, i);
           life.last = i;
         }
@@ -207,8 +219,8 @@ class RegisterPlan {
   /// The larger one of two arrays in registers; a single element is none.
   [[nodiscard]] const TensorView* larger_array(
       const TensorView* best, const TensorView* tensor) const {
-    const bool is_array = !is_spilled(tensor) && bytes_.at(tensor) > size_bytes(tensor->dtype());
-    return is_array && (best == nullptr || bytes_.at(tensor) > bytes_.at(best)) ? tensor : best;
+    const bool is_array = !is_spilled(tensor) && bytes_of(tensor) > size_bytes(tensor->dtype());
+    return is_array && (best == nullptr || bytes_of(tensor) > bytes_of(best)) ? tensor : best;
   }
 
   /// The largest array that is addressed by loops which would be too much code unrolled; nullptr:
@@ -242,8 +254,8 @@ class RegisterPlan {
     for (const Allocate* allocate : allocates_) {
       const TensorView* tensor = allocate->buffer;
       if (is_spilled(tensor) && counted.insert(tensor).second) {
-        bytes += bytes_.at(tensor);
-        largest = largest == nullptr || bytes_.at(tensor) > bytes_.at(largest) ? tensor : largest;
+        bytes += bytes_of(tensor);
+        largest = largest == nullptr || bytes_of(tensor) > bytes_of(largest) ? tensor : largest;
       }
     }
     const int64_t most = kernel_.target().max_local_bytes;
@@ -256,8 +268,8 @@ class RegisterPlan {
         .expected =
             {"at most ", most, " bytes for each thread in arrays that its registers cannot hold"},
         .found =
-            {bytes, " bytes, ", bytes_.at(largest), " of them for the ",
-             bytes_.at(largest) / size_bytes(largest->dtype()), " elements of this tensor"},
+            {bytes, " bytes, ", bytes_of(largest), " of them for the ",
+             bytes_of(largest) / size_bytes(largest->dtype()), " elements of this tensor"},
         .fix = {"inline it deeper, bind its axes to threads, or put it in shared memory"},
     });
   }
@@ -265,9 +277,9 @@ class RegisterPlan {
   Kernel& kernel_;
   LoopCopies loops_;
   std::vector<Allocate*> allocates_; // of arrays in registers, in the order of the kernel
-  std::unordered_map<const TensorView*, int64_t> bytes_; // of those arrays
+  PointerMap<TensorView, Array> arrays_;
   TensorSet spilled_;
-  std::unordered_map<const Expr*, TensorSet> used_;
+  std::unordered_map<const Expr*, std::vector<bool>> used_;
 };
 
 } // namespace

@@ -5,8 +5,7 @@
 #include <unordered_set>
 
 #include "eval/simplify.h"
-#include "graph/id_model.h"
-#include "graph/val_graph.h"
+#include "graph/sized_axes.h"
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
 #include "ir/substitute_scalars.h"
@@ -49,25 +48,17 @@ std::optional<Refusal> find_mismatch(const IterDomain* a, const IterDomain* b) {
   return std::nullopt;
 }
 
-/// The axes that carry sizes of their own: also those that a schedule resizes, as a broadcast and
-/// what repeats it correspond, but not once both have grown.
 IterDomains sized_axes(const Kernel& kernel) {
   IterDomains axes;
   for (const TensorView* tensor : kernel.tensors()) {
-    axes.insert(axes.end(), tensor->root().begin(), tensor->root().end());
-    axes.insert(axes.end(), tensor->logical().begin(), tensor->logical().end());
-    for (const Expr* transform : tensor->domain()->all_exprs()) {
-      if (const auto* resize = transform->as<Resize>()) {
-        axes.push_back(resize->out);
-      }
-    }
+    const IterDomains own = sized_axes(tensor);
+    axes.insert(axes.end(), own.begin(), own.end());
   }
   return axes;
 }
 
 std::optional<Refusal> choose_representatives(Kernel& kernel, ScalarSubstitution& substitution) {
-  IdModel model(&kernel);
-  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const ValGraph exact = exact_graph_of_sized_axes(kernel);
   const std::unordered_set<const Val*> inputs = input_sizes(kernel);
   std::unordered_map<int64_t, const IterDomain*> chosen;
   const auto rank = [&](const Val* extent) { // smaller is better
@@ -106,8 +97,7 @@ std::optional<Refusal> require_computed_sizes(Kernel& kernel) {
   if (std::none_of(axes.begin(), axes.end(), is_computed)) {
     return std::nullopt; // most kernels: a graph costs time
   }
-  IdModel model(&kernel);
-  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const ValGraph exact = exact_graph_of_sized_axes(kernel);
   std::unordered_map<int64_t, const IterDomain*> computed;
   for (const IterDomain* id : axes) {
     if (is_computed(id)) {
