@@ -488,9 +488,6 @@ class CudaDialect final : public Dialect {
     for (const TensorView* buffer : reduction.work_buffers) {
       names.push_back(printer.name_of(buffer) + ".data");
     }
-    if (reduction.is_welford && names.size() > kTriple) {
-      return in_triples(names);
-    }
     return reduction.ops.size() > 1 ? "{" + joined(names) + "}" : joined(names);
   }
 

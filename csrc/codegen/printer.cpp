@@ -513,8 +513,11 @@ void KernelPrinter::open_sums(const ForLoop& loop) {
     const int earlier = sums_of_[view_of(mean)]++;
     const std::string name =
         name_of(view_of(mean)) + "_sums" + (earlier == 0 ? "" : "_" + std::to_string(earlier));
-    const std::string sets = sums.elements == 1 ? "" : ", " + std::to_string(sums.elements);
-    line("ShiftedSums<" + c_type(mean->dtype()) + sets + "> " + name + " = {};");
+    const bool is_short = sums.most_of_set <= kElementsOfFirstPivot;
+    const std::string most = is_short ? ", " + std::to_string(sums.most_of_set) : "";
+    const bool has_sets = sums.elements > 1 || is_short;
+    const std::string sets = has_sets ? ", " + std::to_string(sums.elements) : "";
+    line("ShiftedSums<" + c_type(mean->dtype()) + sets + most + "> " + name + " = {};");
     open_sums_.push_back({&sums, name});
   }
 }

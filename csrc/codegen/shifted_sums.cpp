@@ -187,6 +187,7 @@ void ShiftedSums::visit_step(const WelfordOp& step) {
   }
   if (own->elements == sets) {
     own->steps.push_back(&step);
+    own->most_of_set += elements;
   }
 }
 

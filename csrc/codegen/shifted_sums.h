@@ -17,12 +17,17 @@
 
 namespace nvfuser {
 
+/// A set of no more has one pivot, and its code is compiled without what moves it.
+inline constexpr int64_t kElementsOfFirstPivot = 8;
+
 /// Sums that begin before a loop and are merged after it.
 struct LoopSums {
   /// The statements that add to them. One may stand in several loops: parts of a loop share them.
   std::vector<const WelfordOp*> steps;
   /// Sets, which have the indices of the accumulators; 1: all iterations add to one element.
   int64_t elements = 1;
+  /// What a set has at most.
+  int64_t most_of_set = 0;
 };
 
 class ShiftedSums {

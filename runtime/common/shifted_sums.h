@@ -23,21 +23,25 @@ struct CountOfSums<double> {
   using type = int64_t;
 };
 
-/// Sums of `kSize` sets; each member is an array, so that one instruction can add to several sets.
-template <typename T, int kSize = 1>
+/// Sums of `kSize` sets of at most `kMost` elements (0: any number); each member is an array, so
+/// that one instruction can add to several sets.
+template <typename T, int kSize = 1, int kMost = 0>
 struct ShiftedSums {
   T pivot[kSize];
   T sum[kSize];
   T squares[kSize];
   typename CountOfSums<T>::type count[kSize];
 
-  /// Doubles have elements with half their digits, and need no second pivot.
-  static constexpr bool kMovesPivot = sizeof(T) < sizeof(double);
+  /// Doubles have elements with half their digits, and need no second pivot. Nor do few elements:
+  /// compilers take their time for steps that are never taken.
+  static constexpr bool kMovesPivot = sizeof(T) < sizeof(double) && (kMost == 0 || kMost > 8);
 
   template <typename Index>
   NVF_FUNCTION void add(Index at, T element) {
-    if (kMovesPivot && is_end_of_pivot(at)) {
-      move_pivot(at);
+    if constexpr (kMovesPivot) {
+      if (is_end_of_pivot(at)) {
+        move_pivot(at);
+      }
     }
     pivot[at] = count[at] == 0 ? element : pivot[at];
     const T delta = element - pivot[at];

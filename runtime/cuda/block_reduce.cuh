@@ -90,12 +90,15 @@ NVF_FUNCTION constexpr Reach reach_in_block(unsigned x, unsigned y, unsigned z) 
 }
 
 /// `kWarps`: known before launch that x is reduced and blockDim.x a multiple of the warp size.
+template <bool kX, bool kY, bool kZ, bool kWarps>
+constexpr Reach reach_of_block =
+    kWarps                             ? Reach::Warps
+    : kBlockX * kBlockY * kBlockZ != 0 ? reach_in_block<kX, kY, kZ>(kBlockX, kBlockY, kBlockZ)
+                                       : Reach::KnownAtLaunch;
+
 template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Op>
 NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
-  constexpr bool kIsFixed = kBlockX * kBlockY * kBlockZ != 0;
-  constexpr Reach kReach = kWarps     ? Reach::Warps
-                           : kIsFixed ? reach_in_block<kX, kY, kZ>(kBlockX, kBlockY, kBlockZ)
-                                      : Reach::KnownAtLaunch;
+  constexpr Reach kReach = reach_of_block<kX, kY, kZ, kWarps>;
   T* slots = static_cast<T*>(scratch);
   // Other ways are no code: compilers also take their time for code that is never reached.
   if constexpr (kReach == Reach::Alone) {
@@ -123,14 +126,35 @@ NVF_FUNCTION void block_reduce(
   out = Op()(out, combine_in_block<kX, kY, kZ, kWarps>(read ? in : init, Op(), scratch));
 }
 
-/// The same for a Welford triple.
+template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Count>
+NVF_FUNCTION Welford<T, Count> merge_block(
+    const Welford<T, Count>& out, const Welford<T, Count>& in, void* scratch) {
+  using Weighted = WeightedWelford<T, Count>;
+  const Weighted own = {in.mean, in.deviation, static_cast<T>(in.count), in.count};
+  const Weighted all = combine_in_block<kX, kY, kZ, kWarps>(own, WelfordCombine(), scratch);
+  return WelfordCombine()(out, Welford<T, Count>{all.mean, all.deviation, all.count});
+}
+/// The same as a function, compiled once. Its arguments are in registers.
+template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Count>
+__device__ __noinline__ Welford<T, Count> merge_block_apart(
+    Welford<T, Count> out, Welford<T, Count> in, void* scratch) {
+  return merge_block<kX, kY, kZ, kWarps>(out, in, scratch);
+}
+
+/// The same for a Welford triple. Where threads meet in shared memory, a call costs nothing beside
+/// its barriers.
 template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Count>
 NVF_FUNCTION void block_reduce_welford(
     T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, void* scratch) {
-  using Weighted = WeightedWelford<T, Count>;
-  const Weighted none = {T(0), T(0), T(0), Count(0)};
-  const Weighted own = {in.mean, in.deviation, static_cast<T>(in.count), in.count};
-  const Weighted all =
-      combine_in_block<kX, kY, kZ, kWarps>(read ? own : none, WelfordCombine(), scratch);
-  welford_merge(mean, deviation, count, Welford<T, Count>{all.mean, all.deviation, all.count});
+  const Welford<T, Count> none = {T(0), T(0), Count(0)};
+  const Welford<T, Count> own = read ? in : none;
+  Welford<T, Count> all = {mean, deviation, count};
+  if constexpr (reach_of_block<kX, kY, kZ, kWarps> == Reach::Shared) {
+    all = merge_block_apart<kX, kY, kZ, kWarps>(all, own, scratch);
+  } else {
+    all = merge_block<kX, kY, kZ, kWarps>(all, own, scratch);
+  }
+  mean = all.mean;
+  deviation = all.deviation;
+  count = all.count;
 }

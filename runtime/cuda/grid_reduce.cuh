@@ -49,6 +49,12 @@ struct WelfordPartials {
 
 template <typename T>
 constexpr unsigned kWordsOf = (sizeof(T) + 3) / 4;
+/// Partial results that a thread loads before it needs the first: as many as few registers hold.
+template <typename T>
+constexpr unsigned kPartialsAtOnce = kWordsOf<T> > 16  ? 1
+                                     : kWordsOf<T> > 8 ? 2
+                                     : kWordsOf<T> > 2 ? 4
+                                                       : 8;
 
 /// Which grid dimensions are reduced, and over which thread dimensions the values are uniform.
 template <bool kBX, bool kBY, bool kBZ, bool kTX, bool kTY, bool kTZ>
@@ -86,9 +92,7 @@ struct GridShape {
       unsigned end,
       T init,
       Op op) {
-    constexpr unsigned kWords = kWordsOf<T>;
-    // As many as few registers hold.
-    constexpr unsigned kValues = kWords > 16 ? 1 : kWords > 8 ? 2 : kWords > 2 ? 4 : 8;
+    constexpr unsigned kValues = kPartialsAtOnce<T>;
     const uint64_t stride = columns();
     T values[kValues];
 #pragma unroll
@@ -182,7 +186,11 @@ struct GridShape {
     }
     const unsigned share = thread_position<kTX, kTY, kTZ>();
     const unsigned shares = thread_count<kTX, kTY, kTZ>();
-    out = op(out, sum(partials, first_slot(entrance), share, shares, members(), init, op));
+    // Where a thread has one sum in turn, it begins with `out`: a step less is less code.
+    constexpr bool kIsOne = kPartialsAtOnce<T> == 1;
+    const T all =
+        sum(partials, first_slot(entrance), share, shares, members(), kIsOne ? out : init, op);
+    out = kIsOne ? all : op(out, all);
     return true;
   }
 

@@ -1,7 +1,7 @@
 // Several Welfords over the same blocks, with the barrier of one.
 //
 // provides: grid_reduce_welford_group grid_allreduce_welford_group
-// requires: types welford grid_reduce
+// requires: types vector welford grid_reduce
 #pragma once
 
 template <unsigned kSize, typename T, typename Count>
@@ -16,20 +16,38 @@ struct WelfordRefs {
   Count& count;
 };
 
+/// The triples of a slot lie together, in words of 8 bytes: a vector of them is one access.
 template <unsigned kSize, typename T, typename Count>
 struct WelfordGroupPartials {
-  const WelfordPartials<T, Count> (&each)[kSize];
+  static constexpr int kWords = sizeof(Welford<T, Count>) / sizeof(int64_t);
+  static constexpr int kLanes = kWords % 2 == 0 ? 2 : 1;
+  static_assert(sizeof(Welford<T, Count>) % sizeof(int64_t) == 0);
+  int64_t* data;
+
+  NVF_FUNCTION int64_t* words_of(uint64_t index, unsigned i) const {
+    return data + (index * kSize + i) * kWords;
+  }
   NVF_FUNCTION void store(uint64_t index, const WelfordGroup<kSize, T, Count>& values) const {
 #pragma unroll
     for (unsigned i = 0; i < kSize; ++i) {
-      each[i].store(index, values.each[i]);
+      alignas(16) int64_t words[kWords];
+      memcpy(words, &values.each[i], sizeof(words));
+#pragma unroll
+      for (int word = 0; word < kWords; word += kLanes) {
+        store_vector<kLanes, Cache::AllLevels>(words_of(index, i) + word, &words[word]);
+      }
     }
   }
   NVF_FUNCTION WelfordGroup<kSize, T, Count> load(uint64_t index) const {
     WelfordGroup<kSize, T, Count> values;
 #pragma unroll
     for (unsigned i = 0; i < kSize; ++i) {
-      values.each[i] = each[i].load(index);
+      alignas(16) int64_t words[kWords];
+#pragma unroll
+      for (int word = 0; word < kWords; word += kLanes) {
+        load_vector<kLanes, Cache::Global>(&words[word], words_of(index, i) + word);
+      }
+      memcpy(&values.each[i], words, sizeof(words));
     }
     return values;
   }
@@ -86,7 +104,7 @@ NVF_FUNCTION bool grid_reduce_welford_group(
     const WelfordRefs<T, Count> (&outs)[kSize],
     const Welford<T, Count> (&ins)[kSize],
     bool read,
-    const WelfordPartials<T, Count> (&partials)[kSize],
+    int64_t* partials,
     C* counters,
     uint64_t entrance) {
   const WelfordGroup<kSize, T, Count> none = {};
@@ -103,7 +121,7 @@ NVF_FUNCTION void grid_allreduce_welford_group(
     const WelfordRefs<T, Count> (&outs)[kSize],
     const Welford<T, Count> (&ins)[kSize],
     bool read,
-    const WelfordPartials<T, Count> (&partials)[kSize],
+    int64_t* partials,
     C* counters,
     uint64_t entrance) {
   const WelfordGroup<kSize, T, Count> none = {};

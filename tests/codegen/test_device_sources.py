@@ -157,6 +157,19 @@ CUDA_USES = {
       grid_sync<true, true, false>(counters);
       out[is_last] = a + mean + deviation + count;
     """,
+    "grid_reduce_welford_group": """
+      using Shape = GridShape<false, true, false, false, true, false>;
+      int64_t* work = reinterpret_cast<int64_t*>(out + 64);
+      float mean[2] = {}, deviation[2] = {};
+      double wide_mean = 0, wide_deviation = 0;
+      int64_t count[3] = {};
+      const bool is_last = grid_reduce_welford_group<Shape, 2, float, int64_t>(
+          {{mean[0], deviation[0], count[0]}, {mean[1], deviation[1], count[1]}},
+          {{in[0], 0.0f, 1}, {in[1], 0.0f, 1}}, true, work, work, 0);
+      grid_allreduce_welford_group<Shape, 1, double, int64_t>(
+          {{wide_mean, wide_deviation, count[2]}}, {{1.0, 0.0, 1}}, true, work, work, 0);
+      out[is_last] = mean[0] + mean[1] + deviation[0] + count[0] + wide_mean + count[2];
+    """,
     "half": "out[0] = cast<float>(cast<__half>(in[0])) + cast<int64_t>(cast<__half>(in[1]));",
     "bfloat16": "out[0] = cast<float>(cast<__bfloat>(in[0])) + cast<bool>(cast<__bfloat>(in[1]));",
     "complex": """

@@ -85,6 +85,12 @@ def test_few_elements_take_steps(on: str) -> None:
     assert "welford_add(" in kernel_text(welford_of_rows(2), on)
 
 
+@pytest.mark.parametrize(("size", "form"), [(8, "<float, 1, 8>"), (9, "<float>")])
+def test_a_set_that_never_moves_its_pivot_says_so(size: int, form: str) -> None:
+    """The code that moves it is not compiled for each element."""
+    assert f"ShiftedSums{form} T" in kernel_text(welford_of_rows(size=size), "cuda")
+
+
 def test_a_set_in_floats_has_few_elements() -> None:
     """The loop of 64 is within the bound, both loops are not; in Doubles they are."""
     fusion = welford_of_rows(64, size=1024)

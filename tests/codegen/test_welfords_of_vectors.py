@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,20 @@ def test_lanes_are_merged_with_one_share() -> None:
     text = cuda_text(of_columns())
     assert f"welford_merge_alike<{LANES}>(T" in text
     assert "welford_merge(" not in text
+
+
+def test_iterations_with_many_loads_have_one_copy() -> None:
+    """A compiler leaves the loads of a second copy behind the sums of the first."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1 << 20, 64], contiguity=True)
+        for result in fd.ops.welford(x, [0]):
+            fd.add_output(result)
+    inputs = [torch.empty(1 << 20, 64)]
+    schedule.schedule(fd.fusion, SchedulerType.reduction, inputs, "cuda")
+    text = cuda_text(fd.fusion)
+    assert text.count("load_vector<4") > 0
+    (hint,) = re.findall(r"#pragma unroll (\d+)", text)
+    assert hint == "1"
 
 
 HOST_CODE = """

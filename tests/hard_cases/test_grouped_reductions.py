@@ -319,6 +319,7 @@ def test_triples_of_lanes_share_the_barrier_of_blocks(target, threads, is_for_al
         fd.sched.inline_most()
     found = list(statements(lowered(fd.fusion)))
     assert [len(s.outs) for s in found if isinstance(s, GridReduction)] == [12]
+    assert [len(s.work_buffers) for s in found if isinstance(s, GridReduction)] == [1]
     of_block = [len(s.outs) for s in found if isinstance(s, BlockReduction)]
     assert of_block == [3] * 4 * (0 if threads is None else 1 if is_for_all else 2)
     assert "_welford_group<" in cuda_text(fd.fusion)

@@ -99,7 +99,7 @@ PIECES = [
     ),
     Piece("cross_entropy_fwd_bf16_8192x128256", 1, narrow_stores=STATISTICS, lanes=4),
     Piece("batchnorm_train_nchw_bf16", narrow_loads=STATISTICS, narrow_stores=WELFORDS),
-    Piece("batchnorm_train_nhwc_bf16", narrow_loads=WELFORDS, narrow_stores=WELFORDS),
+    Piece("batchnorm_train_nhwc_bf16"),
     Piece("batchnorm_train_nhwc_bf16", 1),
     Piece(
         "groupnorm_fwd_bf16",

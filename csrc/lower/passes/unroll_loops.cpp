@@ -163,6 +163,14 @@ bool counts_elements(const ForLoop& loop) {
   return std::ranges::any_of(sums, [&](const TensorView* sum) { return !own.contains(sum); });
 }
 
+/// Whether iterations add to Welfords. Compilers leave the loads of a second copy behind so much
+/// arithmetic, where half as many loads as are wanted at once stand already.
+bool has_welfords(const ForLoop& loop) {
+  bool found = false;
+  for_each_node(loop.body, [&](const Expr& expr) { found = found || expr.is_a<WelfordOp>(); });
+  return found;
+}
+
 class LoopUnroller {
  public:
   explicit LoopUnroller(Kernel& kernel) : kernel_(kernel), required_(kernel.body) {
@@ -218,7 +226,9 @@ class LoopUnroller {
       loop.unroll_count = fitting(iterations, body.size, limit_);
     } else if (body.loads > 0) {
       // One iteration's arithmetic, however much, leaves the memory idle: others load meanwhile.
-      const int64_t few = std::min(kLoadLoop, kLoads / body.loads * body.size);
+      const bool has_enough = 2 * body.loads >= kLoads && has_welfords(loop);
+      const int64_t copies = has_enough ? 1 : kLoads / body.loads;
+      const int64_t few = std::min(kLoadLoop, copies * body.size);
       loop.unroll_count = fitting(iterations, body.size, std::min(limit_, std::max(kOwnLoop, few)));
     } else if (iterations * body.size > std::min(limit_, kLeftLoop)) {
       loop.unroll_count = fitting(iterations, body.size, std::min(limit_, kOwnLoop));

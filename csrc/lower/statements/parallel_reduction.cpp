@@ -9,6 +9,9 @@
 namespace nvfuser {
 namespace {
 
+/// Values of a Welford: mean, sum of squared deviations, count.
+constexpr size_t kTriple = 3;
+
 /// A buffer in global memory of `elements` elements that the host allocates for one run.
 TensorView* new_workspace(Kernel& kernel, Val* elements, DataType dtype, bool zero_init) {
   TensorDomainSpec spec;
@@ -38,7 +41,6 @@ void check_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
 
 /// The operands of each triple of a Welford; those of other reductions together.
 std::vector<ReductionOperands> one_triple_each(const ReductionOperands& operands) {
-  constexpr size_t kTriple = 3;
   if (!operands.is_welford) {
     return {operands};
   }
@@ -55,6 +57,17 @@ std::vector<ReductionOperands> one_triple_each(const ReductionOperands& operands
     triples.push_back(std::move(triple));
   }
   return triples;
+}
+
+/// 64-bit words of several triples that lie together (runtime/cuda/grid_reduce_welford_group.cuh);
+/// 0: each value has a buffer.
+int64_t words_of_group(const Kernel& kernel, const ReductionOperands& operands) {
+  if (!kernel.target().is_cuda() || !operands.is_welford || operands.outs.size() == kTriple) {
+    return 0;
+  }
+  const int64_t word = size_bytes(DataType::Int);
+  const int64_t moments = 2 * size_bytes(operands.outs.front()->dtype());
+  return static_cast<int64_t>(operands.outs.size() / kTriple) * ((moments + word - 1) / word + 1);
 }
 
 } // namespace
@@ -174,10 +187,15 @@ GridReduction* make_grid_reduction(
     Val*& product = is_grid_dim(type) ? blocks : threads;
     product = scalar::mul(product, launched_extent(kernel, type));
   }
+  Val* slots = scalar::mul(blocks, threads);
   std::vector<TensorView*> work;
-  for (const Val* result : operands.outs) {
-    work.push_back(
-        new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
+  if (const int64_t words = words_of_group(kernel, operands); words > 0) {
+    Val* elements = scalar::mul(slots, kernel.new_index(words));
+    work.push_back(new_workspace(kernel, elements, DataType::Int, /*zero_init=*/false));
+  } else {
+    for (const Val* result : operands.outs) {
+      work.push_back(new_workspace(kernel, slots, result->dtype(), /*zero_init=*/false));
+    }
   }
   if (shape.has_serial && !allreduce) {
     kernel.note_refusal(refuse({
