@@ -521,3 +521,24 @@ def test_a_second_schedule_is_refused() -> None:
     schedule.schedule(fd.fusion, REDUCTION, [x], "cpu")
     with pytest.raises(UserError, match="has a schedule already"):
         schedule.schedule(fd.fusion, REDUCTION, [x], "cpu")
+
+
+def test_what_is_merged_again_has_no_loops_over_what_is_reduced(target: str, made_for: str) -> None:
+    """`met` has the loops of the input that it meets; `merged` would need those of its parts."""
+    x = positive(8, dtype=torch.float64)
+    with FusionDefinition() as fd:
+        tensor = fd.define_tensor([8], dtype=DataType.Double)
+        parts = fd.ops.reshape(tensor, [4, 2])
+        sine = fd.ops.sin(parts)
+        met = fd.ops.add(fd.ops.tanh(tensor), fd.ops.reshape(parts, [8]))
+        merged = fd.ops.reshape(sine, [8])
+        for out in (fd.ops.max(sine, [1]), merged, met):
+            fd.add_output(out)
+    taken, why = schedule.can_schedule(fd.fusion, REDUCTION, [x], made_for)
+    assert not taken
+    assert why.endswith("because : View may interfere with reduction scheduling.")
+    results = fd.execute([x.to(target)])
+    expected = [x.reshape(4, 2).sin().amax(1), x.sin(), x.tanh() + x]
+    for own, reference in zip(results, expected, strict=True):
+        check_close(own.cpu(), reference)
+    assert not any(piece.refused for piece in fd.fec.last_pieces())

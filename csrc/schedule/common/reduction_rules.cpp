@@ -261,6 +261,42 @@ const TensorView* find_resolved_broadcast(
   return nullptr;
 }
 
+namespace {
+
+/// The tensors that loops of the reference are brought to: over reshapes backward, and forward only
+/// to axes of the reference. What a reshape merged again has no loops over the parts, unless it
+/// meets a tensor of before they were split.
+TensorSetOf tensors_in_reach(const FusionSummary& summary, const AxisClasses& own) {
+  const auto has_own_axes = [&](const TensorView* tensor) {
+    return std::ranges::all_of(concrete_axes(tensor), [&](const IterDomain* axis) {
+      return own.contains(summary.exact().group(axis));
+    });
+  };
+  TensorSetOf reached{summary.problem()->reference};
+  std::vector<const TensorView*> pending{summary.problem()->reference};
+  const auto reach = [&](const TensorView* tensor) {
+    if (reached.insert(tensor).second) {
+      pending.push_back(tensor);
+    }
+  };
+  while (!pending.empty()) {
+    const TensorView* tensor = pending.back();
+    pending.pop_back();
+    std::ranges::for_each(tensor->producers(), reach);
+    std::ranges::for_each(tensor->siblings(), reach);
+    for (const Expr* use : tensor->uses()) {
+      for (const TensorView* reader : tensor_outputs(use)) {
+        if (!use->is_a<ReshapeOp>() || has_own_axes(reader)) {
+          reach(reader);
+        }
+      }
+    }
+  }
+  return reached;
+}
+
+} // namespace
+
 std::optional<Refusal> find_uncovered_tensor(const FusionSummary& summary) {
   const ReductionProblem& problem = *summary.problem();
   const ValGraph& exact = summary.exact();
@@ -288,9 +324,20 @@ std::optional<Refusal> find_uncovered_tensor(const FusionSummary& summary) {
     }
     return std::nullopt;
   };
+  const TensorSetOf reached =
+      summary.reshapes().empty() ? TensorSetOf(summary.computed().begin(), summary.computed().end())
+                                 : tensors_in_reach(summary, own);
   for (const TensorView* tensor : summary.computed()) {
     NVF_RETURN_REFUSAL(find(tensor));
     NVF_RETURN_REFUSAL(find_expanded(tensor, problem));
+    if (!reached.contains(tensor)) {
+      return refuse(
+          {.headline = "View may interfere with reduction scheduling.",
+           .node = describe(tensor),
+           .expected = {"axes of ", describe(problem.reference)},
+           .found = "a reshape of them that nothing else leads to",
+           .fix = "cut the fusion before the reshape"});
+    }
   }
   for (const TensorView* input : summary.inputs()) {
     if (!elementwise_uses(input).empty()) {
