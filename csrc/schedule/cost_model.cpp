@@ -20,11 +20,8 @@ constexpr int64_t kMostBlocksOfSm = 32;
 
 int64_t resident_blocks(const KernelFigures& figures, const Target& target) {
   const int64_t threads = std::max<int64_t>(figures.threads, 1);
-  const int64_t registers =
-      (std::max<int64_t>(figures.registers, 1) + target.register_granularity - 1) /
-      target.register_granularity * target.register_granularity;
   const int64_t by_registers =
-      target.registers_per_sm / (threads_with_registers(target, threads) * registers);
+      blocks_with_registers(target, threads, std::max<int64_t>(figures.registers, 1));
   const int64_t by_threads = target.max_threads_per_sm / threads;
   const int64_t by_shared =
       target.shared_bytes_per_sm / (figures.shared_bytes + target.reserved_shared_bytes);

@@ -408,7 +408,8 @@ def test_long_rows_are_kept_as_they_are_stored(
 
 @pytest.mark.parametrize("columns", [32768, 32008, 20001])
 def test_rows_that_are_kept_as_they_are_stored(target: str, columns: int) -> None:
-    """The second input is needed in one pass, the third is a weight of all rows."""
+    """The second input is needed in one pass, the third is a weight of all rows. Rows of odd length
+    are shifted: their vectors are packed as well."""
 
     def build(fd, x, r, w):
         ops = fd.ops
@@ -420,7 +421,8 @@ def test_rows_that_are_kept_as_they_are_stored(target: str, columns: int) -> Non
     w = random(columns, dtype=torch.bfloat16, seed=2)
     expected = x.double().softmax(1) * w.double() + r.double()
     params = check(INNER, build, [x, r, w], target, "cuda", [expected])
-    assert params.project_persistent_buffers == (columns % 2 == 0)  # single elements: not packed
+    assert params.project_persistent_buffers
+    assert params.shifts_rows == (columns % 2 == 1)
     assert params.persistent_kernel
 
 

@@ -162,10 +162,11 @@ def test_an_automatic_schedule_of_a_long_row(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "blocks"), [(4096, 1), (65536, 1), (131072, 8), (262144, 8), (1 << 22, 1)]
+    ("columns", "blocks"),
+    [(4096, 1), (32768, 1), (65536, 2), (131072, 4), (262144, 8), (1 << 22, 1)],
 )
 def test_clusters_are_for_rows_that_need_them(columns: int, blocks: int) -> None:
-    """Shorter ones fit in one block; longer ones not even in a cluster."""
+    """Two blocks of shorter ones fit on a multiprocessor; longer ones not even in a cluster."""
     inputs = [torch.empty(132, columns, dtype=BF16)]
     fusion = define(softmax, inputs).fusion
     assert schedule.compute_heuristics(fusion, INNER, inputs, "cuda").blocks_per_cluster == blocks

@@ -9,6 +9,7 @@ import pytest
 import torch
 from cuda_kernels import cuda_text
 from scheduled_runs import TOLERANCES, between_vectors, check_prints_as_python, define
+from suite_kernels import OnlyReserved
 
 from nvfuser_direct import (
     DataType,
@@ -152,11 +153,12 @@ def test_a_cipher_makes_the_numbers_of_four_lanes() -> None:
         assert re.search(r"\(rng_seed, rng_offset, [^,]* \+ (i\d+) / 4, \1 % 4\)", line), line
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
 @pytest.mark.parametrize("columns", [519, 1289])
 def test_numbers_are_those_of_their_elements(
-    target: str, columns: int, rng: torch.Generator
+    target: str, columns: int, dtype: torch.dtype, rng: torch.Generator
 ) -> None:
-    (x,) = random_like(inputs_of((13, columns), dtype=torch.float16), rng, target)
+    (x,) = random_like(inputs_of((13, columns), dtype=dtype), rng, target)
     plain = define(dropped_sum, [x]).fusion
     params = schedule.compute_heuristics(plain, INNER, [between_vectors(x)], "cuda")
     assert not params.shifts_rows
@@ -164,7 +166,7 @@ def test_numbers_are_those_of_their_elements(
     found = []
     for fusion, lparams in (
         (plain, params.lparams),
-        (shifted(dropped_sum, [x], 8)[0], LaunchParams()),
+        (shifted(dropped_sum, [x], 16 // dtype.itemsize)[0], LaunchParams()),
     ):
         executor = KernelExecutor()
         executor.compile(fusion, [x])
@@ -195,19 +197,43 @@ def norm_backward(
     return [ops.cast(t, x.dtype()) for t in (ops.mul(scale, ops.sub(gradient, inner)), *sums)]
 
 
+def root_mean_square_backward(
+    fd: FusionDefinition, x: TensorView, dy: TensorView, w: TensorView
+) -> list[TensorView]:
+    """Of a norm without a mean."""
+    ops = fd.ops
+    wide, wide_dy = ops.cast(x, FLOAT), ops.cast(dy, FLOAT)
+
+    def mean(t: TensorView) -> TensorView:
+        return ops.broadcast(ops.div(ops.sum(t, [1]), x.size(1)), KEPT)
+
+    scale = ops.rsqrt(ops.add(mean(ops.mul(wide, wide)), 1e-5))
+    normal = ops.mul(wide, scale)
+    gradient = ops.mul(wide_dy, ops.broadcast(ops.cast(w, FLOAT), [True, False]))
+    inner = ops.mul(normal, mean(ops.mul(gradient, normal)))
+    sums = ops.sum(ops.mul(wide_dy, normal), [0])
+    return [ops.cast(t, x.dtype()) for t in (ops.mul(scale, ops.sub(gradient, inner)), sums)]
+
+
 def shifted_backward(
-    inputs: list[torch.Tensor], blocks: int, cluster: int, stages: int, *, is_shared: bool
+    inputs: list[torch.Tensor],
+    blocks: int,
+    cluster: int,
+    stages: int,
+    *,
+    is_shared: bool,
+    lanes: int = 8,
 ) -> tuple[Fusion, ReductionParams]:
     """With so many blocks, or clusters, whose rows differ by a multiple of the lanes."""
     fusion = define(norm_backward, inputs).fusion
     params = schedule.compute_heuristics(fusion, INNER_OUTER, inputs, "cuda")
-    lanes, batches = 8, 2
+    batches = 2
     vectors = (inputs[0].shape[1] + 2 * lanes - 2) // lanes
     threads = -(-vectors // (cluster * batches))
     params.shifts_rows = params.vectorize_inner_reduction = True
     params.unroll_factor_inner_reduction = lanes
     params.vector_widths = [lanes] * 4 + [1, 1]  # x, dy, w, dx, and the sums over rows
-    params.vectorization_factor_tmp_gmem_write = 4
+    params.vectorization_factor_tmp_gmem_write = min(lanes, 4)
     params.batches_per_block_inner_reduction = batches
     params.blocks_per_reduction, params.blocks_per_cluster = blocks, cluster
     params.circular_buffer_stages = stages
@@ -257,6 +283,20 @@ def test_norm_backward(
     inputs = random_like(empty, rng, target)
     blocks, cluster, stages, is_shared = LAYOUTS[layout]
     fusion, params = shifted_backward(inputs, blocks, cluster, stages, is_shared=is_shared)
+    check_prints_as_python(fusion)
+    check_backward(fusion, params, inputs)
+
+
+@pytest.mark.parametrize("lanes", [2, 4])
+@pytest.mark.parametrize("cluster", [1, 4])
+def test_norm_backward_with_narrow_vectors(
+    target: str, cluster: int, lanes: int, rng: torch.Generator
+) -> None:
+    """Fewer clusters have rows that begin at the same place of a vector: four, not eight."""
+    empty = inputs_of((67, 1283), (67, 1283), (1283,), dtype=torch.bfloat16)
+    inputs = random_like(empty, rng, target)
+    fusion, params = shifted_backward(inputs, 4, cluster, 2, is_shared=False, lanes=lanes)
+    assert f"cp_async_ca<{2 * lanes}>" in fusion.print_kernel(target="cuda")
     check_prints_as_python(fusion)
     check_backward(fusion, params, inputs)
 
@@ -314,7 +354,57 @@ def test_no_block_that_draws_numbers_for_shifted_rows_is_alone(columns: int, blo
     assert 2 * params.lparams.bdimx * params.cparams.maxrregcount <= 64 * 1024
 
 
-@pytest.mark.parametrize("columns", [119, 547, 14109], ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "shape", "blocks"),
+    [
+        (torch.bfloat16, (4096, 6007), 1),
+        (torch.float16, (2048, 30011), 2),
+        (torch.float16, (1024, 30002), 2),  # two neighbours are one load: the cipher makes four
+    ],
+    ids=str,
+)
+def test_long_rows_that_draw_numbers_are_shifted(
+    dtype: torch.dtype, shape: tuple[int, int], blocks: int
+) -> None:
+    """A thread draws the numbers of four neighbours with one cipher."""
+    params = chosen(dropped_sum, inputs_of(shape, dtype=dtype))
+    assert params.shifts_rows
+    assert params.blocks_per_cluster == blocks
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [
+        (torch.float16, (4096, 1289)),  # drawn together
+        (torch.float16, (100, 519)),  # short
+        (torch.float16, (2048, 8190)),  # a block holds them
+        (torch.float32, (2048, 8191)),  # loads of words take the registers
+    ],
+    ids=str,
+)
+def test_other_rows_that_draw_numbers_are_not_shifted(
+    dtype: torch.dtype, shape: tuple[int, int]
+) -> None:
+    assert not chosen(dropped_sum, inputs_of(shape, dtype=dtype)).shifts_rows
+
+
+@pytest.mark.parametrize(
+    ("columns", "blocks"), [(20011, 1), (40259, 1), (65539, 2), (130001, 4)], ids=str
+)
+def test_shifted_rows_have_no_more_blocks_than_leave_room_for_others(
+    columns: int, blocks: int
+) -> None:
+    """Two rows, or parts of them, fit on a multiprocessor: one is loaded while another waits."""
+    rows = inputs_of((1024, columns), (columns,), (columns,), dtype=torch.bfloat16)
+    params = chosen(layer_norm, rows)
+    assert params.shifts_rows
+    assert params.project_persistent_buffers
+    assert params.blocks_per_cluster == blocks
+    warps = -(-params.lparams.bdimx // 32)
+    assert -(-2 * warps // 4) * 32 * params.cparams.maxrregcount <= 16 * 1024
+
+
+@pytest.mark.parametrize("columns", [119, 547, 7001], ids=str)
 def test_rows_that_a_block_holds_are_not_shifted(columns: int) -> None:
     """Many of its warps have an end."""
     rows = inputs_of((4096, columns), (4096, columns), dtype=torch.float16)
@@ -351,7 +441,32 @@ def test_norms_backward_of_clusters_are_shifted(columns: int, is_shifted: bool) 
         assert params.circular_buffer_stages == 2
 
 
-@pytest.mark.parametrize("columns", [9439, 30909], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "columns", "cluster", "lanes"),
+    [
+        (16384, 9439, 1, 8),  # many rows for each block
+        (1024, 9439, 2, 8),  # few: blocks begin and end sooner
+        (4096, 20001, 2, 8),
+        (885, 30909, 8, 8),  # three blocks of a multiprocessor, where four leave it one
+        (1024, 60001, 4, 8),  # one, of many warps
+        (256, 92923, 8, 4),  # twelve clusters of fourteen are in step, and eight of whole vectors
+    ],
+)
+def test_clusters_of_norms_backward_keep_multiprocessors_busy(
+    rows: int, columns: int, cluster: int, lanes: int
+) -> None:
+    with OnlyReserved():
+        inputs = inputs_of((rows, columns), (rows, columns), (columns,), dtype=torch.bfloat16)
+    build = norm_backward if columns < 60000 else root_mean_square_backward
+    fusion = define(build, inputs, static_sizes=True).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, inputs, "cuda")
+    assert params.shifts_rows
+    assert (params.blocks_per_cluster, params.unroll_factor_inner_reduction) == (cluster, lanes)
+    assert params.blocks_per_reduction % lanes == 0
+    assert cluster * params.blocks_per_reduction >= 96
+
+
+@pytest.mark.parametrize("columns", [9439, 30909, 72001], ids=str)
 def test_chosen_norm_backward(target: str, columns: int, rng: torch.Generator) -> None:
     empty = inputs_of((150, columns), (150, columns), (columns,), dtype=torch.bfloat16)
     inputs = random_like(empty, rng, target)

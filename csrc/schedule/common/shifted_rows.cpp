@@ -31,18 +31,26 @@ bool is_one_row(const TensorAccess& access, size_t kept, size_t reduced) {
          access.runs[reduced - 1].exists;
 }
 
-} // namespace
-
-std::optional<ProblemSizes> find_shifted_sizes(
-    const ReductionProblem& problem, const ProblemSizes& sizes, const RunFacts& facts) {
-  const int64_t widest = facts.target().max_vector_bytes;
-  int64_t narrowest = widest; // bytes of an element that each row has anew
+/// Bytes of the narrowest element that each row has anew, at most `most`.
+int64_t narrowest_of_rows(const ReductionProblem& problem, int64_t most) {
+  int64_t narrowest = most;
   for (const TensorAccess& access : problem.accesses) {
     narrowest =
         access.has_all_axes ? std::min(narrowest, size_bytes(access.tensor->dtype())) : narrowest;
   }
-  const int64_t lanes = widest / narrowest;
-  if (sizes.vectors.lanes * narrowest >= kRegisterBytes || sizes.reduced < kFewestVectors * lanes) {
+  return narrowest;
+}
+
+} // namespace
+
+std::optional<ProblemSizes> find_shifted_sizes(
+    const ReductionProblem& problem,
+    const ProblemSizes& sizes,
+    const RunFacts& facts,
+    int64_t enough_lanes) {
+  const int64_t widest = facts.target().max_vector_bytes;
+  const int64_t lanes = widest / narrowest_of_rows(problem, widest);
+  if (sizes.vectors.lanes >= enough_lanes || sizes.reduced < kFewestVectors * lanes) {
     return std::nullopt;
   }
   const size_t kept = problem.kept.size();
@@ -67,6 +75,22 @@ std::optional<ProblemSizes> find_shifted_sizes(
     }
   }
   return shifted;
+}
+
+std::optional<ProblemSizes> find_shifted_sizes(
+    const ReductionProblem& problem, const ProblemSizes& sizes, const RunFacts& facts) {
+  const int64_t narrowest = narrowest_of_rows(problem, facts.target().max_vector_bytes);
+  return find_shifted_sizes(problem, sizes, facts, ceil_div(kRegisterBytes, narrowest));
+}
+
+ProblemSizes with_half_vectors(const ProblemSizes& shifted) {
+  ProblemSizes narrow = shifted;
+  narrow.vectors.lanes /= 2;
+  narrow.reduced -= narrow.vectors.lanes;
+  for (int64_t& width : narrow.vectors.widths) {
+    width = std::min(width, narrow.vectors.lanes);
+  }
+  return narrow;
 }
 
 void shift_row(LoopRoles& loops, LoopRole role, ParallelType blocks, int64_t lanes) {

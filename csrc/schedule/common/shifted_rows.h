@@ -12,11 +12,20 @@
 namespace nvfuser::schedule {
 
 /// The sizes of a problem whose rows are shifted: of whole vectors, some of which begin before
-/// their row. No value: its elements are loaded in words of registers or more as it is, rows are
-/// so short that their ends are much of them, or the rows of some tensor do not lie behind each
-/// other from the beginning of a vector on.
+/// their row. No value: threads have `enough_lanes` neighbours as it is, rows are so short that
+/// their ends are much of them, or the rows of some tensor do not lie behind each other from the
+/// beginning of a vector on.
+[[nodiscard]] std::optional<ProblemSizes> find_shifted_sizes(
+    const ReductionProblem& problem,
+    const ProblemSizes& sizes,
+    const RunFacts& facts,
+    int64_t enough_lanes);
+/// The same, where its elements are not loaded in words of registers, or more, as it is.
 [[nodiscard]] std::optional<ProblemSizes> find_shifted_sizes(
     const ReductionProblem& problem, const ProblemSizes& sizes, const RunFacts& facts);
+
+/// Sizes of shifted rows whose vectors have half as many lanes.
+[[nodiscard]] ProblemSizes with_half_vectors(const ProblemSizes& shifted);
 
 /// Let the loop over the elements of a row begin where a vector of so many lanes does. Each of the
 /// `blocks` has one row, or rows that begin at the same place of a vector.

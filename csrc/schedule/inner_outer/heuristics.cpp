@@ -17,7 +17,8 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;
 /// The same of rows that one warp has: two warps would wait for each other. Also of rows that two
-/// blocks of a multiprocessor have in shared memory: one fills the waits of the other.
+/// blocks of a multiprocessor have in shared memory, one of which fills the waits of the other, or
+/// the blocks of the largest clusters.
 constexpr int64_t kElementsOfWarp = 32;
 /// The same of rows that threads load when they need them: the more warps, the shorter the wait.
 constexpr std::array<int64_t, 3> kElementsLoadedLate = {8, 12, 16};
@@ -34,6 +35,10 @@ constexpr int64_t kFewestOtherRegisters = 24;
 /// Blocks of a multiprocessor that load rows when they need them: while one waits, another
 /// computes.
 constexpr int64_t kEnoughBlocks = 2;
+/// Warps of a block that is alone on its multiprocessor: while some wait, others compute.
+constexpr int64_t kManyWarps = 20;
+/// Rows that a block takes one after the other.
+constexpr int64_t kManyTurns = 16;
 /// Registers of a thread that loads from shared memory for each pass, for everything but sums.
 constexpr int64_t kRegistersBesideSums = 32;
 /// Multiprocessors come in groups, each with whole clusters: of larger ones it leaves a rest.
@@ -126,7 +131,8 @@ std::optional<RowLayout> find_layout(
   }
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
   const int64_t most_warps = target.max_threads_per_block / kWarp;
-  const int64_t others = bytes.staged == 0 || cluster > 1 ? kFewestOtherRegisters : kOtherRegisters;
+  const bool are_few = bytes.staged == 0 || cluster > 1 || row.is_shifted;
+  const int64_t others = are_few ? kFewestOtherRegisters : kOtherRegisters;
   row.warps = bytes.staged > 0 && cluster == 1 && sizes.reduced <= kElementsOfWarp * kWarp
                   ? 1
                   : bucket_above(std::min(ceil_div(sizes.reduced, wanted * kWarp), most_warps));
@@ -222,7 +228,8 @@ std::optional<RowLayout> find_row_in_shared_memory(
   RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster, .is_in_shared_memory = true};
   const int64_t vectors = ceil_div(ceil_div(sizes.reduced, cluster), row.lanes);
   const int64_t most_warps = target.max_threads_per_block / (blocks_of_sm * kWarp);
-  const int64_t wanted = row.lanes > 1 && blocks_of_sm > 1 ? kElementsOfWarp : kElements;
+  const bool waits_long = blocks_of_sm > 1 || cluster > Target::kPortableClusterSize;
+  const int64_t wanted = row.lanes > 1 && waits_long ? kElementsOfWarp : kElements;
   row.warps = std::min(bucket_above(ceil_div(vectors * row.lanes, wanted * kWarp)), most_warps);
   row.batches = ceil_div(vectors, row.warps * row.threads);
   row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
@@ -248,22 +255,39 @@ std::optional<RowLayout> find_row_in_shared_memory(
   return row;
 }
 
-/// The layout of rows that are shifted: those that only a cluster holds, whose ends are few of its
-/// warps. The rows of a block all begin at the same place of a vector: their numbers differ by a
-/// multiple of its lanes, and so many clusters there are. No value: a block holds them, or too many
-/// multiprocessors would have no block.
-std::optional<RowLayout> find_shifted_row(
-    const FusionSummary& summary, const Target& target, const ProblemSizes& shifted) {
-  const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
-  for (int64_t cluster = 1; cluster <= most; cluster *= 2) {
-    if (auto row = find_row_of_cluster(summary, target, shifted, cluster, true)) {
-      const int64_t in_step = row->blocks / row->lanes * row->lanes;
-      const bool are_enough = kWholeShare * in_step >= kShareInStep * row->blocks;
-      row->blocks = in_step;
-      return cluster > 1 && are_enough ? row : std::nullopt;
-    }
+/// Whether a layout leaves few multiprocessors idle, and those that wait for the other blocks of a
+/// cluster something to do: a block with another row, or many warps. Two blocks wait little for
+/// each other. One that has all of a row begins and ends later: it is for many rows.
+bool keeps_busy(const RowLayout& row, const ProblemSizes& sizes) {
+  if (row.cluster == 1) {
+    return sizes.kept >= kManyTurns * row.blocks;
   }
-  return std::nullopt;
+  return row.cluster == 2 || row.blocks_of_sm >= kEnoughBlocks || row.warps >= kManyWarps;
+}
+
+/// The layout of rows that are shifted, in clusters of at most so many blocks. The rows of a block
+/// all begin at the same place of a vector: their numbers differ by a multiple of its lanes, and so
+/// many clusters there are. No value: too many multiprocessors would have no block, or no cluster
+/// holds a row.
+std::optional<RowLayout> find_shifted_row(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& shifted,
+    int64_t most_blocks) {
+  std::optional<RowLayout> waiting; // the first, if none is kept busy
+  for (int64_t cluster = 1; cluster <= most_blocks; cluster *= 2) {
+    auto row = find_row_of_cluster(summary, target, shifted, cluster, true);
+    const int64_t in_step = row ? row->blocks / row->lanes * row->lanes : 0;
+    if (!row || kWholeShare * in_step < kShareInStep * row->blocks) {
+      continue;
+    }
+    row->blocks = in_step;
+    if (keeps_busy(*row, shifted)) {
+      return row;
+    }
+    waiting = waiting ? waiting : row;
+  }
+  return waiting;
 }
 
 /// Where the length of rows is known and batches do not divide it, their threads are a constant. In
@@ -309,8 +333,10 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
   const Target& target = facts.target();
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
   const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
-  if (const auto shifted = find_shifted_sizes(*summary.problem(), sizes, facts)) {
-    if (const auto row = find_shifted_row(summary, target, *shifted)) {
+  auto shifted = find_shifted_sizes(*summary.problem(), sizes, facts);
+  const auto single = find_row_of_cluster(summary, target, sizes, 1, false);
+  if (shifted && (!single || single->keeps_inputs)) {
+    if (const auto row = find_shifted_row(summary, target, *shifted, most)) {
       return row;
     }
   }
@@ -320,10 +346,16 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       return row;
     }
   }
-  // Where only the largest clusters hold a row, whole vectors are read faster twice, by a kernel
-  // for rows and one for columns. Twice as many blocks as it takes, two of each multiprocessor,
-  // wait less.
-  const int64_t widest = sizes.vectors.lanes > 1 ? most : target.max_cluster_size;
+  // Vectors of half the lanes leave fewer multiprocessors idle.
+  for (int64_t i = 0; shifted && i < 2; ++i, shifted = with_half_vectors(*shifted)) {
+    if (const auto row = find_shifted_row(summary, target, *shifted, target.max_cluster_size)) {
+      return row;
+    }
+  }
+  // Twice as many blocks as it takes, two of each multiprocessor, wait less. Words in whole vectors
+  // that only the largest clusters hold are read twice, by a kernel for rows and one for columns.
+  const bool are_words = sizes.vectors.lanes > 1 && sizes.narrowest_bytes >= kRegisterBytes;
+  const int64_t widest = are_words ? most : target.max_cluster_size;
   for (int64_t cluster = 2; cluster <= widest; cluster *= 2) {
     if (const auto row = find_row_in_shared_memory(summary, target, sizes, cluster, 1)) {
       const auto halves = cluster == most && 2 * cluster <= target.max_cluster_size
@@ -347,6 +379,9 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   choose_second_stage(row, sizes.reduced, *params);
   if (row.is_shifted) {
     sizes = *find_shifted_sizes(*summary.problem(), sizes, facts);
+    while (sizes.vectors.lanes > row.lanes) {
+      sizes = with_half_vectors(sizes);
+    }
   }
   params->shifts_rows = row.is_shifted;
   params->vector_widths = sizes.vectors.widths;

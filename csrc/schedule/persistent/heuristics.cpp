@@ -1,15 +1,20 @@
 #include <algorithm>
 
+#include "base/register_file.h"
 #include "schedule/common/drawn_rows.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/shifted_rows.h"
 #include "schedule/common/short_rows.h"
+#include "schedule/common/staged_rows.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/layouts.h"
 #include "schedule/persistent/persistent.h"
 
 namespace nvfuser::schedule::persistent {
 namespace {
+
+/// Elements of a row that many warps share, of which two have an end.
+constexpr int64_t kLongRow = 4096;
 
 std::unique_ptr<ReductionParams> make_params(SchedulerType type, bool is_inner) {
   auto params = std::make_unique<ReductionParams>(type);
@@ -120,23 +125,54 @@ void choose_row_of_threads(
   params.lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
 }
 
-/// Shift rows that only a cluster holds in registers, with room for their loads. Warps with an end
-/// of the row take two paths: they are few of a cluster, and many of one block, which is faster
-/// with single elements. Returns whether it does.
+/// Whether one block holds a row as it is, with room for its loads and for a second row on its
+/// multiprocessor; and, where single elements each would have a random number, draws those of
+/// several rows together.
+bool holds_row(const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const std::optional<RowOfThreads> row = find_row_of_threads(summary, target, sizes);
+  const bool has_room =
+      row && !row->is_crowded && (row->share >= kEnoughShare || sizes.kept < target.num_sms);
+  const bool draws_alone =
+      draws_rows(summary) && sizes.vectors.lanes == 1 && sizes.reduced >= kLongRow;
+  return has_room && (!draws_alone || find_rows_that_draw(summary, target, sizes, *row));
+}
+
+/// Whether some row that is loaded has elements as wide as a register, so that all vectors of a
+/// thread, which are loaded before the first is used, take as many as what they become.
+bool loads_words(const ReductionProblem& problem) {
+  return std::ranges::any_of(problem.accesses, [](const TensorAccess& access) {
+    return is_streamed(access) && size_bytes(access.tensor->dtype()) >= kRegisterBytes;
+  });
+}
+
+/// Shift rows that a block does not hold otherwise; of words, those that only a cluster holds.
+/// Warps with an end of the row take two paths: they are few of a cluster, or of a block with a
+/// long row, and many of a short one, which is faster with single elements. Returns whether it
+/// does.
 bool choose_shifted_row(
     const FusionSummary& summary,
     const RunFacts& facts,
     const ProblemSizes& sizes,
     ReductionParams& params) {
-  const std::optional<ProblemSizes> shifted = find_shifted_sizes(*summary.problem(), sizes, facts);
+  const Target& target = facts.target();
+  const ReductionProblem& problem = *summary.problem();
+  const bool are_words = loads_words(problem);
+  const std::optional<ProblemSizes> shifted =
+      draws_rows(summary) && !are_words
+          ? find_shifted_sizes(problem, sizes, facts, kNumbersOfCipher)
+          : find_shifted_sizes(problem, sizes, facts);
   if (!shifted) {
     return false;
   }
-  const auto alone = find_row_of_threads(summary, facts.target(), *shifted);
-  const auto row = !alone || alone->is_crowded
-                       ? find_row_of_cluster(summary, facts.target(), *shifted)
-                       : std::nullopt;
-  if (!row || row->is_crowded) {
+  const auto alone = find_row_of_threads(summary, target, *shifted);
+  const bool has_room = alone && !alone->is_crowded;
+  if (are_words ? has_room : holds_row(summary, target, sizes)) {
+    return false;
+  }
+  const auto row = has_room && alone->share >= kEnoughShare
+                       ? alone
+                       : find_row_of_cluster(summary, target, *shifted);
+  if (!row || row->is_crowded || row->rows > 1) {
     return false;
   }
   params.shifts_rows = true;
@@ -151,6 +187,13 @@ bool should_draw_neighbours(
     const FusionSummary& summary, const RowOfThreads& row, const ProblemSizes& sizes) {
   return row.lanes < kNumbersOfCipher && row.rows % kNumbersOfCipher == 0 && row.blocks == 1 &&
          !row.keeps_inputs && sizes.is_of_one_length && draws_rows(summary);
+}
+
+/// Whether a block with a row of vectors is alone on its multiprocessor, and waits for several
+/// reductions one after the other, while nothing is loaded or stored.
+bool waits_alone(const FusionSummary& summary, const RowOfThreads& row, const ProblemSizes& sizes) {
+  return sizes.vectors.lanes > 1 && row.rows == 1 && row.share < kEnoughShare &&
+         summary.reductions().size() > 1;
 }
 
 } // namespace
@@ -187,8 +230,9 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     }
   }
   const std::optional<RowOfThreads> shared =
-      !kept || kept->is_crowded ? find_row_of_cluster(summary, facts.target(), sizes)
-                                : std::nullopt;
+      !kept || kept->is_crowded || waits_alone(summary, *kept, sizes)
+          ? find_row_of_cluster(summary, facts.target(), sizes)
+          : std::nullopt;
   if (!kept && !shared) {
     if (const auto again = find_reread_row(summary, facts.target(), sizes)) {
       choose_reread_row(*again, sizes, *params);

@@ -110,14 +110,11 @@ int64_t other_registers(
 
 /// How many blocks fit on a multiprocessor beside each other.
 int64_t blocks_of_sm(const Target& target, int64_t threads, int64_t registers) {
-  const int64_t unit = target.register_granularity;
-  const int64_t given = ceil_div(registers, unit) * unit;
-  if (given > target.max_registers_per_thread) {
+  if (registers > target.max_registers_per_thread) {
     return 0;
   }
   return std::min(
-      target.registers_per_sm / (threads_with_registers(target, threads) * given),
-      target.max_threads_per_sm / threads);
+      blocks_with_registers(target, threads, registers), target.max_threads_per_sm / threads);
 }
 
 /// Random numbers are much arithmetic: it hides loads, and barriers among many warps cost more.
@@ -290,7 +287,10 @@ std::optional<RowOfThreads> find_row_of_cluster(
   if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
     return found;
   }
-  for (int64_t blocks = 2; blocks <= most; blocks *= 2) {
+  const auto is_enough = [](const std::optional<RowOfThreads>& row) {
+    return row && !row->is_crowded && row->share >= kEnoughShare;
+  };
+  for (int64_t blocks = 2; blocks <= most && !is_enough(found); blocks *= 2) {
     ProblemSizes part = sizes;
     part.reduced = ceil_div(sizes.reduced, blocks);
     part.kept = sizes.kept * blocks;

@@ -23,6 +23,8 @@ struct RowOfThreads {
   bool is_crowded = false;          // by what is kept: few of its loads are under way at a time
   double share = 0; // of the rows that a multiprocessor should have, how many fit; at most 1
 };
+/// The share of a multiprocessor that has two rows: one is loaded or stored while the other waits.
+inline constexpr double kEnoughShare = 0.6;
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
