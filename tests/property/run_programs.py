@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from program_builder import INTEGERS, D, Value, epsilon
+from program_builder import INTEGERS, D, Value, epsilon, limit_of
 from tile_programs import TileOperations
 
 from nvfuser_direct import ops
@@ -53,7 +53,7 @@ class RunOperations(TileOperations):
     def signed_operand(self, stored: Value) -> Value:
         if stored.dtype in INTEGERS and not stored.tensor.is_fusion_input():
             return stored
-        dtype = self.one_of(list(INTEGERS))
+        dtype = self.one_of([d for d in INTEGERS if stored.bound <= limit_of(d)])
         tensor = ops.neg(ops.cast(stored.tensor, dtype=dtype))
         return self.add(tensor, self.shape, stored.bound, 0.0, is_whole=True)
 
@@ -65,7 +65,9 @@ class RunOperations(TileOperations):
 
     def double_operand(self, stored: Value) -> Value:
         tensor = ops.mul(ops.cast(stored.tensor, dtype=D.Double), 0.75)
-        return self.add(tensor, self.shape, 0.75 * stored.bound, 0.75 * stored.error)
+        bound = 0.75 * stored.bound
+        error = 8 * epsilon(D.Double) * max(bound, 1.0)
+        return self.append(Value(tensor, list(self.shape), bound, error))
 
     @property
     def updatable(self) -> list[tuple[int, Value]]:
