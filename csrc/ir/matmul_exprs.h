@@ -9,10 +9,12 @@ namespace nvfuser {
 struct MmaOpFields {
   static constexpr const char* kDoc =
       "Sum over products: out = sum(a * b) over the reduction axes of out, in the precision of "
-      "out.";
+      "out. With scales, sum((a * a_scale) * (b * b_scale)).";
   Val* out = nullptr;
   Val* a = nullptr;
   Val* b = nullptr;
+  Val* a_scale = nullptr;
+  Val* b_scale = nullptr;
   Val* init = nullptr;
   int64_t macro = 0;
   static constexpr auto fields() {
@@ -21,6 +23,11 @@ struct MmaOpFields {
             "out", &MmaOpFields::out, "Result; the summed axes are reduction axes of its domain."),
         input("a", &MmaOpFields::a, "First factor."),
         input("b", &MmaOpFields::b, "Second factor, of the shape of a."),
+        input(
+            "a_scale", &MmaOpFields::a_scale,
+            "Scales of the first factor, one for each block of the innermost summed axis, or None.")
+            .or_none(),
+        input("b_scale", &MmaOpFields::b_scale, "Scales of the second factor, or None.").or_none(),
         attr("init", &MmaOpFields::init, "Where the sum starts: 0."),
         attr("macro", &MmaOpFields::macro, "Encoded instruction of the tensor core; 0: none."),
     };

@@ -334,8 +334,9 @@ class NodeRules {
   // -- ir/matmul_exprs.h --
 
   void operator()(const MmaOp& op) {
-    reduce({op.out}, {op.a, op.b});
+    reduce({op.out}, {op.inputs().begin(), op.inputs().end()});
     expect(as_tensor(op.a) != nullptr && as_tensor(op.b) != nullptr, "a factor is no tensor");
+    expect((op.a_scale == nullptr) == (op.b_scale == nullptr), "one factor has scales");
     expect(op.init->is_scalar(), "the initial value is no scalar");
   }
 

@@ -175,7 +175,9 @@ std::string print_node(const RNGOp& e) {
 // ---- Matrices -----------------------------------------------------------------------------------
 
 std::string print_node(const MmaOp& e) {
-  return assign(e.out, "mma(" + str(e.a) + ",\n" + str(e.b) + ")");
+  const std::string scales =
+      e.a_scale == nullptr ? "" : ",\n" + str(e.a_scale) + ",\n" + str(e.b_scale);
+  return assign(e.out, "mma(" + str(e.a) + ",\n" + str(e.b) + scales + ")");
 }
 
 std::string print_node(const MatmulOp& e) {

@@ -43,7 +43,13 @@ def mma(ev: Evaluator, expr: _core.MmaOp) -> None:
     out = cast(TensorView, expr.out)
     dtype = ev.torch_dtype(out.dtype())
     dims = [i for i, axis in enumerate(out.logical()) if axis.is_reduction()]
-    ev.store(out, (ev[expr.a].to(dtype) * ev[expr.b].to(dtype)).sum(dims))
+
+    def factor(value: _core.Val, scale: _core.Val | None) -> torch.Tensor:
+        factor = ev[value].to(dtype)
+        return factor if scale is None else factor * ev[scale].to(dtype)
+
+    product = factor(expr.a, expr.a_scale) * factor(expr.b, expr.b_scale)
+    ev.store(out, product.sum(dims))
 
 
 def _epilogue(
