@@ -180,6 +180,22 @@ void PythonTranslator::handle(const RNGOp& op) {
 
 void PythonTranslator::handle(const MmaOp& op) {
   const std::vector<int64_t> dims = reduced_dims(op, as_tensor(op.out));
+  if (op.a_scale != nullptr) { // what set_mma_macro makes it from
+    const auto scaled = [&](const Val* factor, const Val* scale) {
+      PythonCall product("fd.ops.mul");
+      for (const Val* val : {factor, scale}) {
+        product.arg(PythonCall("fd.ops.cast")
+                        .arg(text_of(val))
+                        .keyword("dtype", python_text(op.out->dtype()))
+                        .str());
+      }
+      return product.str();
+    };
+    const std::string product =
+        PythonCall("fd.ops.mul").arg(scaled(op.a, op.a_scale)).arg(scaled(op.b, op.b_scale)).str();
+    assign({op.out}, PythonCall("fd.ops.sum").arg(product).keyword("dims", python_list(dims)));
+    return;
+  }
   assign(
       {op.out}, PythonCall("fd.ops.fused_multiply_sum")
                     .arg(text_of(op.a))

@@ -6,6 +6,7 @@
 #include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
 #include "ir/scopes.h"
+#include "lower/analysis/block_scales.h"
 #include "lower/analysis/tcgen05.h"
 
 namespace nvfuser {
@@ -14,7 +15,8 @@ namespace {
 constexpr int64_t kFewestColumns = 32; // that a block can have
 
 int64_t columns_of(const Allocate& allocate) {
-  return as_int(allocate.size->value());
+  const int64_t elements = as_int(allocate.size->value());
+  return is_block_scale(allocate.buffer) ? columns_of_scales(elements) : elements;
 }
 
 /// Columns of the tensors that are allocated before `end`, or, if it is nullptr, of all.
@@ -65,9 +67,28 @@ std::string blocks_argument(bool is_pair) {
   return is_pair ? ", 2" : "";
 }
 
+/// A product of blocks that have scales.
+void print_scaled(KernelPrinter& printer, const MmaOp& product) {
+  const MmaMacro macro = MmaMacro::from_int(product.macro);
+  const auto address = [&](const Val* element, bool is_written) {
+    return printer.expressions().address(element, 1, is_written);
+  };
+  printer.statement(
+      product, std::string("tcgen05_multiply_scaled<tcgen05_scaled_instruction(") +
+                   format_of(product.a->dtype()) + ", " + format_of(product.b->dtype()) + ", " +
+                   std::to_string(macro.m) + ", " + std::to_string(macro.n) + ")>(" +
+                   address(product.out, true) + ", " + descriptor_of(printer, product.a) + ", " +
+                   descriptor_of(printer, product.b) + ", " + address(product.a_scale, false) +
+                   ", " + address(product.b_scale, false) + ");");
+}
+
 } // namespace
 
 void print_tcgen05(KernelPrinter& printer, const MmaOp& product) {
+  if (product.a_scale != nullptr) {
+    print_scaled(printer, product);
+    return;
+  }
   const MmaMacro macro = MmaMacro::from_int(product.macro);
   const std::string bits = std::to_string(size_bytes(product.a->dtype()) * 8);
   printer.statement(
@@ -95,7 +116,9 @@ void declare_tensor_memory(KernelPrinter& printer) {
 
 void allocate_columns(KernelPrinter& printer, const Allocate& allocate) {
   printer.line(
-      "const TensorColumns " + printer.name_of(allocate.buffer) + "(tensor_memory, " +
+      std::string(
+          is_block_scale(allocate.buffer) ? "const ScaleColumns " : "const TensorColumns ") +
+      printer.name_of(allocate.buffer) + "(tensor_memory, " +
       std::to_string(columns_before(printer.kernel(), &allocate)) + ");");
 }
 
@@ -105,6 +128,13 @@ bool touches_tensor_memory(const LoadStoreOp& copy) {
 
 void copy_tensor_memory(KernelPrinter& printer, const LoadStoreOp& copy) {
   ExpressionPrinter& expressions = printer.expressions();
+  if (const TensorView* scales = scales_copied_by(copy)) {
+    printer.statement(
+        copy, "tcgen05_copy_scales<" + std::to_string(chunks_of(scales)) + ">(" +
+                  expressions.address(copy.out, 1, /*is_written=*/true) + ", " +
+                  expressions.address(copy.arg, 1, /*is_written=*/false) + ");");
+    return;
+  }
   const bool stores = is_in_tensor_memory(copy.out);
   const bool is_first_value = view_of(copy.arg) == nullptr; // of a sum
   printer.statement(

@@ -549,9 +549,17 @@ void KernelPrinter::multiply(const MmaOp& product) {
   const auto factor = [&](const Val* val) {
     return expressions_.value_as(val, type, true).within(Precedence::Product);
   };
+  const std::string sum = expressions_.destination(product.out).str() + " += ";
+  if (product.a_scale == nullptr) {
+    statement(product, sum + factor(product.a) + " * " + factor(product.b) + ";");
+    return;
+  }
+  const auto scaled = [&](const Val* val, const Val* scale) {
+    return "(" + factor(val) + " * " + factor(scale) + ")";
+  };
   statement(
-      product, expressions_.destination(product.out).str() + " += " + factor(product.a) + " * " +
-                   factor(product.b) + ";");
+      product,
+      sum + scaled(product.a, product.a_scale) + " * " + scaled(product.b, product.b_scale) + ";");
 }
 
 std::string KernelPrinter::elements(const std::vector<Val*>& vals) {

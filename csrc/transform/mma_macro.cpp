@@ -12,10 +12,24 @@
 namespace nvfuser::transform {
 namespace {
 
+/// The tensors whose products are summed, and the scales of each; nullptr: there are none.
 struct Factors {
   TensorView* a = nullptr;
   TensorView* b = nullptr;
+  TensorView* a_scale = nullptr;
+  TensorView* b_scale = nullptr;
 };
+
+/// A factor as a tensor, and its scales.
+struct Factor {
+  TensorView* tensor = nullptr;
+  TensorView* scale = nullptr;
+};
+
+/// Whether an instruction may multiply its factors by scales.
+bool may_have_scales(const MmaMacro& macro) {
+  return macro.arch == MmaMacroArch::Blackwell1CTA && macro.k == 32;
+}
 
 /// The tensor that `factor` was converted from, or a Float that is none; nullptr: neither.
 TensorView* narrow_tensor(Val* factor) {
@@ -29,11 +43,34 @@ TensorView* narrow_tensor(Val* factor) {
              : nullptr;
 }
 
+/// The tensor that `factor` was converted from, or those whose product it is, one of them scales:
+/// powers of two.
+Factor factor_of(Val* factor, const MmaMacro& macro) {
+  const auto* product =
+      factor->definition() == nullptr ? nullptr : factor->definition()->as<BinaryOp>();
+  if (may_have_scales(macro) && product != nullptr && product->op == BinaryOpType::Mul) {
+    TensorView* lhs = narrow_tensor(product->lhs);
+    TensorView* rhs = narrow_tensor(product->rhs);
+    const auto are_scales = [](const TensorView* tensor) {
+      return tensor != nullptr && tensor->dtype() == DataType::Float8_e8m0fnu;
+    };
+    if (lhs != nullptr && are_scales(rhs)) {
+      return {lhs, rhs};
+    }
+    if (rhs != nullptr && are_scales(lhs)) {
+      return {rhs, lhs};
+    }
+  }
+  return {narrow_tensor(factor)};
+}
+
 /// The tensors whose products `tv` sums; no value: it sums something else.
-std::optional<Factors> factors_of(const TensorView* tv) {
+std::optional<Factors> factors_of(const TensorView* tv, const MmaMacro& macro) {
   const Expr* definition = tv->definition();
   if (const auto* mma = definition == nullptr ? nullptr : definition->as<MmaOp>()) {
-    return Factors{static_cast<TensorView*>(mma->a), static_cast<TensorView*>(mma->b)};
+    return Factors{
+        static_cast<TensorView*>(mma->a), static_cast<TensorView*>(mma->b),
+        static_cast<TensorView*>(mma->a_scale), static_cast<TensorView*>(mma->b_scale)};
   }
   const auto* sum = definition == nullptr ? nullptr : definition->as<ReductionOp>();
   const Expr* summed = sum == nullptr ? nullptr : sum->arg->definition();
@@ -42,8 +79,11 @@ std::optional<Factors> factors_of(const TensorView* tv) {
       product->op != BinaryOpType::Mul) {
     return std::nullopt;
   }
-  const Factors factors{narrow_tensor(product->lhs), narrow_tensor(product->rhs)};
-  return factors.a == nullptr || factors.b == nullptr ? std::nullopt : std::optional(factors);
+  const Factor a = factor_of(product->lhs, macro);
+  const Factor b = factor_of(product->rhs, macro);
+  return a.tensor == nullptr || b.tensor == nullptr
+             ? std::nullopt
+             : std::optional(Factors{a.tensor, b.tensor, a.scale, b.scale});
 }
 
 bool is_fp8(DataType type) {
@@ -89,10 +129,53 @@ std::optional<Refusal> find_wrong_columns(
       {"n of 8 or 24, or a multiple of ", kUnit}, {"n = ", macro.n}, {"use another n"});
 }
 
+/// Each block of elements that an instruction sums has one scale.
+std::optional<Refusal> find_wrong_blocks(
+    const TensorView* tv,
+    const MmaMacro& macro,
+    const TensorView* factor,
+    const TensorView* scale) {
+  const IterDomain* summed = factor->logical().back();
+  const IterDomain* of_scale = scale->logical().back();
+  const bool sums_block = tv->maybe_root().back()->is_reduction();
+  if (sums_block && summed->extent()->is_const_int(macro.k) && of_scale->is_broadcast()) {
+    return std::nullopt;
+  }
+  return refuse({
+      .headline = {"A factor has no scale for each block that an instruction sums"},
+      .node = {describe(scale), "\nscales ", describe(factor)},
+      .expected =
+          {"factors [.., k / ", macro.k, ", ", macro.k,
+           "], of which both axes are summed, and "
+           "scales [.., k / ",
+           macro.k, ", 1]"},
+      .found = {factor->domain()->to_string(), " and ", scale->domain()->to_string()},
+      .fix = {"define the factor with its blocks as the last dimension"},
+  });
+}
+
+/// Both factors have scales, or none has.
+std::optional<Refusal> find_wrong_scales(
+    const TensorView* tv, const MmaMacro& macro, const Factors& factors) {
+  if (factors.a_scale == nullptr && factors.b_scale == nullptr) {
+    return std::nullopt;
+  }
+  if (!may_have_scales(macro) || factors.a_scale == nullptr || factors.b_scale == nullptr) {
+    return refuse_node(
+        tv, {macro.to_string(), " does not multiply these factors by scales"},
+        {"Blackwell1CTA_128_N_32, and scales of both factors"},
+        {factors.a_scale == nullptr || factors.b_scale == nullptr ? "scales of one factor"
+                                                                  : "scales of both"},
+        {"multiply the other factor by scales of one, or multiply by scales what was summed"});
+  }
+  NVF_RETURN_REFUSAL(find_wrong_blocks(tv, macro, factors.a, factors.a_scale));
+  return find_wrong_blocks(tv, macro, factors.b, factors.b_scale);
+}
+
 } // namespace
 
 std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro) {
-  const std::optional<Factors> factors = factors_of(tv);
+  const std::optional<Factors> factors = factors_of(tv, macro);
   if (!factors) {
     return refuse({
         .headline = {"Only a sum of products is computed by tensor cores"},
@@ -128,17 +211,24 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
         },
         ErrorKind::NotImplemented);
   }
-  return find_wrong_columns(tv, macro, type);
+  NVF_RETURN_REFUSAL(find_wrong_columns(tv, macro, type));
+  return find_wrong_scales(tv, macro, *factors);
 }
 
 void set_mma_macro(TensorView* tv, MmaMacro macro) {
   check(find_wrong_mma_macro(tv, macro));
-  const Factors factors = *factors_of(tv);
+  const Factors factors = *factors_of(tv, macro);
   Fusion& fusion = *tv->fusion();
   Val* init = tv->definition()->is_a<MmaOp>() ? tv->definition()->as<MmaOp>()->init
                                               : fusion.new_constant(int64_t{0}, tv->dtype());
   fusion.make<MmaOp>(
-      {.out = tv, .a = factors.a, .b = factors.b, .init = init, .macro = macro.as_int()});
+      {.out = tv,
+       .a = factors.a,
+       .b = factors.b,
+       .a_scale = factors.a_scale,
+       .b_scale = factors.b_scale,
+       .init = init,
+       .macro = macro.as_int()});
 }
 
 } // namespace nvfuser::transform

@@ -6,6 +6,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/rules.h"
+#include "lower/analysis/block_scales.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/tcgen05.h"
@@ -216,7 +217,8 @@ bool is_mma_instruction(const Kernel& kernel, const Expr* expr) {
 }
 
 bool is_mma_factor(const TensorView* tensor) {
-  return std::ranges::any_of(tensor->all_uses(), is_mma);
+  return std::ranges::any_of(
+      tensor->all_uses(), [](const Expr* use) { return is_mma(use) || is_scale_copy(use); });
 }
 
 std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
@@ -235,6 +237,7 @@ std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
     return find_wrong_macro(tensor, MmaMacro::from_int(tensor->definition()->as<MmaOp>()->macro));
   }
   NVF_RETURN_REFUSAL(find_wrong_sum(tensor, *product.instruction));
+  NVF_RETURN_REFUSAL(find_wrong_scales(*tensor->definition()->as<MmaOp>()));
   if (product.instruction->reads_shared_memory()) {
     NVF_RETURN_REFUSAL(find_wrong_shared_factor(product.b, tensor));
     const bool may_be_held = product.instruction->a.num_lane_parts > 0;

@@ -9,6 +9,7 @@
 #include "ir/pointwise.h"
 #include "ir/rules.h"
 #include "ir/scopes.h"
+#include "lower/analysis/block_scales.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
@@ -106,6 +107,9 @@ std::optional<Refusal> find_wrong_load(const TensorView* copy) {
 }
 
 std::optional<Refusal> find_wrong_store(const TensorView* copy) {
+  if (is_scale_copy(copy->definition())) {
+    return find_wrong_scale_copy(copy);
+  }
   const auto* source = static_cast<const TensorView*>(copy->definition()->as<LoadStoreOp>()->arg);
   if (source->memory_type() != MemoryType::Local || !is_in_tensor_memory(copy) ||
       copy->dtype() != DataType::Float) {
@@ -256,6 +260,7 @@ std::optional<Refusal> find_wrong_tcgen05(Kernel& kernel, const MmaOp& product) 
   }
   NVF_RETURN_REFUSAL(find_other_threads(kernel, sum));
   NVF_RETURN_REFUSAL(find_wrong_boxes(kernel, product));
+  NVF_RETURN_REFUSAL(find_wrong_chunks(kernel, product));
   return find_wrong_pair(kernel, product);
 }
 
@@ -283,7 +288,7 @@ std::optional<Refusal> find_wrong_columns(Kernel& kernel) {
           tensor, {"A tensor in tensor memory needs a constant size"}, {"a number of columns"},
           {size->to_inline_string()}, {"bind the outer axes to blocks, or inline the tensor"});
     }
-    columns += as_int(size->value());
+    columns += columns_of(tensor, kernel);
     if (columns > kMostColumns) {
       return refuse_node(
           tensor, {"Tensor memory has not so many columns"}, {"at most ", kMostColumns},
@@ -295,7 +300,8 @@ std::optional<Refusal> find_wrong_columns(Kernel& kernel) {
 }
 
 int64_t columns_of(const TensorView* tensor, Kernel& kernel) {
-  return as_int(stored_elements(kernel, tensor)->value());
+  const int64_t elements = as_int(stored_elements(kernel, tensor)->value());
+  return is_block_scale(tensor) ? columns_of_scales(elements) : elements;
 }
 
 void place_tensor_memory(Kernel& kernel) {

@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "ir/scopes.h"
+#include "lower/analysis/block_scales.h"
 #include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
 namespace {
 
-/// Whether a statement goes on while its threads do.
+/// Whether a statement goes on while its threads do: a product, or a copy of scales before it.
 bool is_product(const Expr& statement) {
-  return is_wgmma(&statement) || is_tcgen05(&statement);
+  return is_wgmma(&statement) || is_tcgen05(&statement) || scales_copied_by(statement) != nullptr;
 }
 
 /// How the products of a kernel do: all are of one kind, as no GPU has both.
@@ -38,6 +39,15 @@ bool is_of_products(const Expr& node) {
          });
 }
 
+/// Whether the threads wrote scales to shared memory, which the instruction that copies them reads
+/// by another way.
+bool needs_fence(const Scope& body) {
+  bool found = false;
+  for_each_node(
+      body, [&](const Expr& node) { found = found || scales_copied_by(node) != nullptr; });
+  return found;
+}
+
 /// Neighbours that are products are a group; what follows needs them, or may change what they read.
 void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
   Scope result;
@@ -55,6 +65,9 @@ void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
   for (Expr* node : scope) {
     if (is_of_products(*node)) {
       if (!is_in_group) {
+        if (needs_fence(kernel.body)) {
+          append({kernel.make<FenceAsyncProxy>({})});
+        }
         append(products.acquire(kernel, /*keep_stages=*/0));
       }
       is_in_group = true;

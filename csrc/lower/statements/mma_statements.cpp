@@ -44,6 +44,8 @@ std::vector<Expr*> StatementBuilder::multiply(MmaOp& op, const LoopNest& nest) {
       {.out = result.result(op.out),
        .a = first.operand(op.a),
        .b = second.operand(op.b),
+       .a_scale = op.a_scale == nullptr ? nullptr : first.operand(op.a_scale),
+       .b_scale = op.b_scale == nullptr ? nullptr : second.operand(op.b_scale),
        .init = op.init,
        .macro = is_instruction ? op.macro : int64_t{0}});
   kernel_.tests[statement] = {}; // holes of factors are zeros
