@@ -26,9 +26,21 @@ struct Factor {
   TensorView* scale = nullptr;
 };
 
-/// Whether an instruction may multiply its factors by scales.
+constexpr int64_t kBitsOfRow = 256; // of k, that an instruction multiplies
+
+/// Bits of the elements that an instruction multiplies.
+int64_t bits_of_element(const MmaMacro& macro) {
+  return macro.k == 0 ? 0 : kBitsOfRow / macro.k;
+}
+
+/// Whether an instruction may multiply its factors by scales: those of fp8, and of fp4.
 bool may_have_scales(const MmaMacro& macro) {
-  return macro.arch == MmaMacroArch::Blackwell1CTA && macro.k == 32;
+  return macro.arch == MmaMacroArch::Blackwell1CTA &&
+         (bits_of_element(macro) == 8 || bits_of_element(macro) == 4);
+}
+
+bool is_fp4(const TensorView* tensor) {
+  return tensor->dtype() == DataType::Float4_e2m1fn;
 }
 
 /// The tensor that `factor` was converted from, or a Float that is none; nullptr: neither.
@@ -43,21 +55,24 @@ TensorView* narrow_tensor(Val* factor) {
              : nullptr;
 }
 
-/// The tensor that `factor` was converted from, or those whose product it is, one of them scales:
-/// powers of two.
+/// Whether a factor may be multiplied by `scale`: powers of two, or, of fp4, e4m3.
+bool is_scale_of(const TensorView* factor, const TensorView* scale) {
+  return factor != nullptr && scale != nullptr &&
+         (scale->dtype() == DataType::Float8_e8m0fnu ||
+          (is_fp4(factor) && scale->dtype() == DataType::Float8_e4m3fn));
+}
+
+/// The tensor that `factor` was converted from, or those whose product it is, one of them scales.
 Factor factor_of(Val* factor, const MmaMacro& macro) {
   const auto* product =
       factor->definition() == nullptr ? nullptr : factor->definition()->as<BinaryOp>();
   if (may_have_scales(macro) && product != nullptr && product->op == BinaryOpType::Mul) {
     TensorView* lhs = narrow_tensor(product->lhs);
     TensorView* rhs = narrow_tensor(product->rhs);
-    const auto are_scales = [](const TensorView* tensor) {
-      return tensor != nullptr && tensor->dtype() == DataType::Float8_e8m0fnu;
-    };
-    if (lhs != nullptr && are_scales(rhs)) {
+    if (is_scale_of(lhs, rhs)) {
       return {lhs, rhs};
     }
-    if (rhs != nullptr && are_scales(lhs)) {
+    if (is_scale_of(rhs, lhs)) {
       return {rhs, lhs};
     }
   }
@@ -97,8 +112,7 @@ struct Types {
   DataType sum;
 };
 Types types_of(const MmaMacro& macro, DataType a, DataType b) {
-  constexpr int64_t kBitsOfRow = 256; // of k, that an instruction multiplies
-  switch (kBitsOfRow / macro.k) {
+  switch (bits_of_element(macro)) {
     case 32:
       return {
           "two factors in Float, of which tf32 is read, and a sum in Float",
@@ -129,16 +143,25 @@ std::optional<Refusal> find_wrong_columns(
       {"n of 8 or 24, or a multiple of ", kUnit}, {"n = ", macro.n}, {"use another n"});
 }
 
+/// Whether scales have the shape of their factor, with one scale for the innermost axis.
+bool are_of_blocks(const TensorView* factor, const TensorView* scale) {
+  const auto axes = std::span(factor->logical());
+  const auto of_scale = std::span(scale->logical());
+  return of_scale.back()->is_broadcast() &&
+         std::ranges::equal(
+             axes.first(axes.size() - 1), of_scale.first(of_scale.size() - 1), {},
+             &IterDomain::is_broadcast, &IterDomain::is_broadcast);
+}
+
 /// Each block of elements that an instruction sums has one scale.
 std::optional<Refusal> find_wrong_blocks(
     const TensorView* tv,
     const MmaMacro& macro,
     const TensorView* factor,
     const TensorView* scale) {
-  const IterDomain* summed = factor->logical().back();
-  const IterDomain* of_scale = scale->logical().back();
-  const bool sums_block = tv->maybe_root().back()->is_reduction();
-  if (sums_block && summed->extent()->is_const_int(macro.k) && of_scale->is_broadcast()) {
+  const bool sums_block = tv->maybe_root().back()->is_reduction() &&
+                          factor->logical().back()->extent()->is_const_int(macro.k);
+  if (sums_block && are_of_blocks(factor, scale)) {
     return std::nullopt;
   }
   return refuse({
@@ -152,6 +175,26 @@ std::optional<Refusal> find_wrong_blocks(
       .found = {factor->domain()->to_string(), " and ", scale->domain()->to_string()},
       .fix = {"define the factor with its blocks as the last dimension"},
   });
+}
+
+/// Tensor cores of Blackwell multiply fp4 with two elements in a byte of shared memory, where this
+/// library has one (docs/decisions.md).
+std::optional<Refusal> find_pairs(
+    const TensorView* tv, const MmaMacro& macro, const Factors& factors) {
+  if (!may_have_scales(macro) || (!is_fp4(factors.a) && !is_fp4(factors.b))) {
+    return std::nullopt;
+  }
+  return refuse(
+      {
+          .headline = {"Products of fp4 are not there: shared memory has an element in a byte"},
+          .node = {describe(tv)},
+          .expected = {"factors in Float8_e4m3fn or Float8_e5m2, which bulk copies bring there"},
+          .found = {text(factors.a->dtype()), " times ", text(factors.b->dtype())},
+          .fix = {"convert the factors to Float8_e4m3fn, which has all numbers of fp4, in a kernel "
+                  "before, and use Blackwell1CTA_128_N_32 with a scale in Float8_e8m0fnu for each "
+                  "32 elements; fd.ops.scaled_mm multiplies NVFP4, with scales in Float8_e4m3fn"},
+      },
+      ErrorKind::NotImplemented);
 }
 
 /// Both factors have scales, or none has.
@@ -193,6 +236,7 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
   if (macro.as_int() == 0) {
     return std::nullopt;
   }
+  NVF_RETURN_REFUSAL(find_pairs(tv, macro, *factors));
   NVF_RETURN_REFUSAL(find_wrong_macro(tv, macro));
   const DataType type = factors->a->dtype();
   const Types types = types_of(macro, type, factors->b->dtype());

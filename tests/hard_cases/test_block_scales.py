@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from cuda_kernels import has_nvrtc
-from hard_case import BX, BY, SHARED, TX, Compiled, par, statements
+from hard_case import BX, BY, SHARED, TX, TY, Compiled, par, statements
 from product_types import BF16, E4M3, E5M2, FP8, TORCH
 from translated import rebuilt
 
@@ -141,6 +141,7 @@ def multiplied(
     columns: int = M,
     stages: int = 0,
     is_async: bool = False,
+    is_specialized: bool = False,
 ) -> FusionDefinition:
     macro = macro_of(columns)
     fd, (x, x_scale, w, w_scale), total = defined(dtype, dtype_b or dtype)
@@ -171,7 +172,9 @@ def multiplied(
         fd.sched.inline_at(total, 1, selected_tensors=[a, b, *scales])
         fd.sched.inline_at(out, 3, True, [sums])
         for box in (a, b):
-            if stages > 0:
+            if is_specialized:
+                fd.sched.warp_specialize(box, stages, stages - 1, TY)
+            elif stages > 0:
                 box.circular_buffer(stages)
     return fd
 
@@ -200,6 +203,7 @@ WAYS = {
     "whole": {},
     "broad": {"columns": 256},
     "ahead": {"stages": 3},
+    "specialized": {"stages": 3, "is_specialized": True},
     "asynchronous": {"is_async": True},
 }
 
@@ -218,9 +222,10 @@ def test_products_are_those_of_scaled_blocks(way, types):
         check(out, inputs)
 
 
-@pytest.mark.parametrize("way", ["whole", "ahead"])
+@pytest.mark.parametrize("way", WAYS)
 def test_the_race_check_finds_no_race(way):
-    run, inputs = Compiled(multiplied(**WAYS[way])), factors((130, 140, 288), E4M3, E4M3)
+    depth = 256 if way == "asynchronous" else 288  # it loads four scales at once
+    run, inputs = Compiled(multiplied(**WAYS[way])), factors((130, 140, depth), E4M3, E4M3)
     (out,) = _core.call_with_options(lambda: run(*inputs), ["kernel_debug"], [])
     check(out, inputs)
 
@@ -238,7 +243,7 @@ def test_a_product_without_instruction_is_evaluated():
     fd, _, total = defined(E4M3, E5M2)
     with fd:
         total.set_mma_macro(macro_of(M))
-        total.set_mma_macro(MmaMacro())
+        total.set_mma_macro(MmaMacroEncode(MmaMacroArch.no_mma, 0, 0, 0).mma_macro())
         fd.add_output(total)
     inputs = factors((30, 20, 96), E4M3, E5M2)
     (out,) = fd.execute(inputs)
@@ -265,21 +270,15 @@ def test_scales_are_copied_before_their_products():
         elif isinstance(statement, LoadStoreOp) and statement.op == LoadStoreOpType.LdTMem:
             names.append("load")
     of_products = [name for name in names if "tma" not in name and name != "box"]
-    assert of_products == [
-        "fence",
-        "AsyncWait StTMem",
-        "scales",
-        "scales",
-        "multiply",
-        "AsyncCommit LdTMem",
-        "AsyncWait LdTMem",
-        "load",
-    ]
+    begin, end = ["fence", "AsyncWait StTMem"], ["AsyncCommit LdTMem", "AsyncWait LdTMem"]
+    of_first = [*begin, "scales", *end]  # before threads store those of the second factor
+    assert of_products == [*of_first, *begin, "scales", "multiply", *end, "load"]
 
 
 def test_scales_are_printed():
     fusion = multiplied().fusion
-    assert re.search(r"mma\(T\d+_s_[^)]*T\d+_t___e8m0[^)]*T\d+_t___e8m0", str(fusion), re.DOTALL)
+    boxes, scales = r"T\d+_s___e4m3.*,\n", r"T\d+_t___e8m0.*"
+    assert re.search(rf"= mma\({2 * boxes}{scales},\n{scales}\)", str(fusion))
     source = fusion.print_kernel(target=BLACKWELL)
     body = source[source.index("__global__") :]
     for text in (
@@ -307,7 +306,7 @@ def test_nvrtc_compiles_for_blackwell(way, types):
     made = multiplied(*types, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
     assert made.cubin
     places = [
-        made.ptx.index(instruction)
+        made.ptx.rindex(instruction)
         for instruction in (
             "tcgen05.cp.cta_group::1.32x128b.warpx4",
             "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
@@ -409,6 +408,31 @@ def test_a_block_is_what_an_instruction_sums():
     refused_macro(total, macro_of(M), headline)
 
 
+def test_scales_have_the_shape_of_their_factor():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1, -1, BLOCK], dtype=E4M3)
+        w = fd.define_tensor([1, -1, -1, BLOCK], dtype=E4M3)
+        x_scale, w_scale = (fd.define_tensor([-1, -1, -1, 1], dtype=E8M0) for _ in range(2))
+        a, a_scale, b, b_scale = (
+            fd.ops.cast(tensor, DataType.Float) for tensor in (x, x_scale, w, w_scale)
+        )
+        total = fd.ops.sum(fd.ops.mul(fd.ops.mul(a, a_scale), fd.ops.mul(b, b_scale)), [2, 3])
+    headline = "A factor has no scale for each block that an instruction sums"
+    refused_macro(total, macro_of(M), headline)
+
+
+@pytest.mark.parametrize(
+    ("scale", "block", "depth"), [(E4M3, 16, 64), (E8M0, 32, 64), (E8M0, 32, 32)]
+)
+def test_products_of_fp4_are_not_there(scale, block, depth):
+    fp4 = DataType.Float4_e2m1fn
+    _, _, total = defined(fp4, fp4, scale, block)
+    macro = MmaMacroEncode(MmaMacroArch.blackwell_1cta, M, M, depth).mma_macro()
+    refused_macro(
+        total, macro, "Products of fp4 are not there: shared memory has an element in a byte"
+    )
+
+
 def test_columns_are_whole_chunks():
     for target in (BLACKWELL, "cpu"):
         refused(multiplied(columns=64), "A product by scales has no such number of columns", target)
@@ -449,6 +473,13 @@ def test_a_copy_of_scales_is_whole_chunks():
     fd = with_scales(lambda copied, _: copied.axis(-1).parallelize(ParallelType.serial))
     for target in (BLACKWELL, "cpu"):
         refused(fd, "A copy of scales to tensor memory is no chunk of them", target)
+
+
+def test_a_copy_of_scales_is_of_one_thread():
+    def bind(copied: TensorView, _: TensorView) -> None:
+        copied.axis(1).parallelize(TX)
+
+    refused(with_scales(bind), "A copy of scales to tensor memory is no chunk of them")
 
 
 def test_only_products_read_scales_in_tensor_memory():

@@ -236,13 +236,14 @@ std::optional<Refusal> find_wrong_scale_copy(const TensorView* copy) {
   }
   const auto axes = copied_axes(copy);
   const bool are_innermost = std::ranges::equal(axes, std::span(copy->loop()).last(axes.size()));
-  if (are_of_chunks(axes) && are_innermost) {
+  const bool is_of_threads = std::ranges::any_of(copy->loop(), &IterDomain::is_block_dim);
+  if (are_of_chunks(axes) && are_innermost && !is_of_threads) {
     return std::nullopt;
   }
   return refuse_node(
       copy, {"A copy of scales to tensor memory is no chunk of them"},
       {"[.., (2,) 32, 4, 4] innermost, bound to mma: rows / 128, rows of a warp, rows / 32, "
-       "blocks"},
+       "blocks; no axis bound to threads, of which one copies"},
       {copy->domain()->to_string()},
       {"split rows by 128 and by 32, blocks by 4, reorder them, and bind them to "
        "ParallelType.mma"});

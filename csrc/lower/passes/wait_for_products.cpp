@@ -39,17 +39,18 @@ bool is_of_products(const Expr& node) {
          });
 }
 
-/// Whether the threads wrote scales to shared memory, which the instruction that copies them reads
-/// by another way.
-bool needs_fence(const Scope& body) {
+/// Whether a kernel copies scales to tensor memory. Its threads wrote them to shared memory by the
+/// generic proxy, and the instruction that copies them reads by the asynchronous one.
+bool copies_scales(const Kernel& kernel) {
   bool found = false;
   for_each_node(
-      body, [&](const Expr& node) { found = found || scales_copied_by(node) != nullptr; });
+      kernel.body, [&](const Expr& node) { found = found || scales_copied_by(node) != nullptr; });
   return found;
 }
 
 /// Neighbours that are products are a group; what follows needs them, or may change what they read.
-void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
+/// `needs_fence`: threads make what they wrote to shared memory visible before each group.
+void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products, bool needs_fence) {
   Scope result;
   const auto append = [&](const Scope& statements) {
     result.insert(result.end(), statements.begin(), statements.end());
@@ -65,7 +66,7 @@ void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
   for (Expr* node : scope) {
     if (is_of_products(*node)) {
       if (!is_in_group) {
-        if (needs_fence(kernel.body)) {
+        if (needs_fence) {
           append({kernel.make<FenceAsyncProxy>({})});
         }
         append(products.acquire(kernel, /*keep_stages=*/0));
@@ -74,7 +75,7 @@ void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
     } else {
       end_group();
       for (Scope* body : bodies_of(*node)) {
-        make_groups(kernel, *body, products);
+        make_groups(kernel, *body, products, needs_fence);
       }
     }
     result.push_back(node);
@@ -87,7 +88,7 @@ void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
 
 void wait_for_products(Kernel& kernel) {
   if (const AsyncMechanism* products = products_of(kernel)) {
-    make_groups(kernel, kernel.body, *products);
+    make_groups(kernel, kernel.body, *products, copies_scales(kernel));
   }
 }
 

@@ -3029,7 +3029,7 @@ class ArgsortOp(Expr):
 
 class MmaOp(Expr):
     """
-    Sum over products: out = sum(a * b) over the reduction axes of out, in the precision of out.
+    Sum over products: out = sum(a * b) over the reduction axes of out, in the precision of out. With scales, sum((a * a_scale) * (b * b_scale)).
     """
 
     @property
@@ -3043,6 +3043,16 @@ class MmaOp(Expr):
     @property
     def b(self) -> Val:
         """Second factor, of the shape of a."""
+
+    @property
+    def a_scale(self) -> Val:
+        """
+        Scales of the first factor, one for each block of the innermost summed axis, or None.
+        """
+
+    @property
+    def b_scale(self) -> Val:
+        """Scales of the second factor, or None."""
 
     @property
     def init(self) -> Val:
