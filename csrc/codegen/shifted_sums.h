@@ -26,7 +26,7 @@ struct LoopSums {
   std::vector<const WelfordOp*> steps;
   /// Sets, which have the indices of the accumulators; 1: all iterations add to one element.
   int64_t elements = 1;
-  /// What a set has at most.
+  /// The most elements that a set has.
   int64_t most_of_set = 0;
 };
 

@@ -10,10 +10,10 @@ namespace nvfuser {
 /// it correspond, but not once both have grown. Some stand there repeatedly.
 [[nodiscard]] IterDomains sized_axes(const TensorView* tensor);
 
-/// Of those axes of all tensors, the groups of the exact graph (id_model.h). Transforms that lead
-/// to none of them are left out, which saves most of the time that a graph takes: the graph is
-/// closed, but loop axes correspond only because the axes that they are made of do, so that they
-/// never make these correspond.
+/// The exact graph (id_model.h) of the sized axes of all tensors: they have the same groups in
+/// both. It leaves out transforms that lead to none of them, which saves most of the time that a
+/// graph takes. Loop axes correspond only because the axes that they are made of do, so that they
+/// never make these correspond, although a graph is closed.
 [[nodiscard]] ValGraph exact_graph_of_sized_axes(const Fusion& fusion);
 
 } // namespace nvfuser

@@ -1,4 +1,4 @@
-// What is made for the segments of a fusion is made side by side: schedules, kernels, their
+// Threads make the parts of the segments of a fusion side by side: schedules, kernels, their
 // machine code.
 #pragma once
 

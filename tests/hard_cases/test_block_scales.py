@@ -231,7 +231,7 @@ def test_the_race_check_finds_no_race(way):
 
 
 def test_scales_of_holes_are_finite():
-    """What lies behind the last block is 0 times a scale, and no scale is NaN there."""
+    """An element behind the last block is 0 times a scale, and no scale is NaN there."""
     run, inputs = Compiled(multiplied()), factors((128, 128, 32), E4M3, E5M2)
     inputs[2] = inputs[2].float().to(torch.float8_e4m3fn)
     (out,) = run(*inputs)

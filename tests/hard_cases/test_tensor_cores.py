@@ -174,7 +174,7 @@ def test_the_schedule_is_translated():
 
 
 def test_a_product_that_is_an_output_is_translated():
-    """What `cache_before` made computes it."""
+    """The tensor that `cache_before` made computes it."""
     fd, _, _, total = defined()
     with fd:
         fd.add_output(total)

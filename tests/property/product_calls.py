@@ -78,7 +78,7 @@ class ProductCalls(TileCalls):
         return self.one_of([t for t in behind if t.is_fusion_output()])
 
     def epilogue(self) -> list[TensorView]:
-        """What is computed with the product, and for it."""
+        """The tensors that are computed with the product, and for it."""
         rank = len(self.lines.fusion.outputs()[0].get_logical_domain())
         of_result = [t for t in self.computed() if len(t.get_logical_domain()) == rank]
         return [t for t in of_result if t is not self.total and t is not self.loaded]

@@ -208,7 +208,7 @@ def run_script(script: Script, target: str) -> str | None:
     return None
 
 
-# What a headline adds about a tensor, or about the copy of it that one target makes.
+# A headline adds this about a tensor, or about the copy of it that one target makes.
 ADVICE = ", and has no share of the schedule of its reader"
 
 

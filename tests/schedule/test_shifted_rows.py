@@ -200,7 +200,7 @@ def norm_backward(
 def root_mean_square_backward(
     fd: FusionDefinition, x: TensorView, dy: TensorView, w: TensorView
 ) -> list[TensorView]:
-    """Of a norm without a mean."""
+    """The gradients of a norm without a mean."""
     ops = fd.ops
     wide, wide_dy = ops.cast(x, FLOAT), ops.cast(dy, FLOAT)
 

@@ -136,7 +136,7 @@ class RegisterPlan {
     loops_.leave_out(tensor);
   }
 
-  /// Of the arrays, by number, which a statement and what it owns read or write.
+  /// Which arrays, by number, a statement and those that it owns read or write.
   const std::vector<bool>& used_by(const Expr& statement) {
     const auto known = used_.find(&statement);
     if (known != used_.end()) {

@@ -66,7 +66,7 @@ class Nests {
   int64_t scanned_ = 0; // its class
   AxisClasses looped_;  // classes of the others, which have loops outside of the scan
   bool has_other_axes_ = false;
-  /// Of a row: the expression that repeats it along other axes; nullptr: several do.
+  /// By row, the expression that repeats it along other axes; nullptr: several do.
   std::unordered_map<const TensorView*, const Expr*> nests_;
 };
 

@@ -59,7 +59,7 @@ bool fits_registers(const TensorView* tensor) {
   });
 }
 
-/// What is reduced ends inside of the loops over the results: each has an accumulator of its own.
+/// Loops over reduced axes move inside of those over the results: each has its own accumulator.
 void move_reductions_inside(TensorView* tensor) {
   std::vector<int64_t> order;
   std::vector<int64_t> reductions;
